@@ -1,0 +1,191 @@
+import { existsSync } from 'node:fs';
+import { hostname, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, type Disposable, type Logger, type Random, sleep, toError } from '@sheaf/base';
+import { type LocalDisk, openLocalDisk } from '@sheaf/drivers/local-disk';
+import { DirectoryMachineFiles } from '@sheaf/drivers/machine-files';
+import { openQemu } from '@sheaf/drivers/qemu';
+import { openHost } from '@sheaf/drivers/system';
+import { UploadDesk } from '@sheaf/features/vm-image';
+import type {
+  Capability,
+  ContainerDisks,
+  Host,
+  Hypervisor,
+  Images,
+  MachineFiles,
+  Volumes,
+} from '@sheaf/ports';
+import { nodeNameOf } from './node-name.ts';
+
+export interface MachineHostOptions {
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The program that runs machines, if not the usual one. */
+  readonly emulator?: string;
+}
+
+/** What this machine runs virtual machines with. */
+export interface MachineHost {
+  readonly nodeName: string;
+  readonly facts: Host;
+  readonly hypervisor: Hypervisor;
+  readonly volumes: Volumes;
+  readonly images: Images;
+  readonly containerDisks: ContainerDisks;
+  /** Where images that are sent to us come in. */
+  readonly uploads: UploadDesk;
+  readonly files: MachineFiles;
+  /** How many times the room of the disk may be promised; once until the settings are known. */
+  overCommitStorage(times: () => number): void;
+  /** Memory that machines may have if it is given out once, in bytes. */
+  readonly memoryBytes: number;
+  hasBridge(name: string): boolean;
+  /** What it can do; the first look is over when it resolves. */
+  capabilities(): Promise<readonly NamedCapability[]>;
+  /** How many machines run now. */
+  countRunning(): Promise<number>;
+  /** Lets go of everything. Machines run on; whoever opens the directory next finds them. */
+  close(): Promise<void>;
+}
+
+export interface NamedCapability extends Capability {
+  readonly name: string;
+}
+
+const probeAgainMs = 30_000;
+const probeLimitMs = 20_000;
+const countLimitMs = 5000;
+/** An eighth of the memory, at most this, is left to the host and to Sheaf. */
+const keptMemoryBytes = 1024 ** 3;
+
+/**
+ * Opens what is in the data directory. Never waits for a machine, and never fails because a program is not installed: what
+ * cannot be done then is told by the capabilities, and it is looked again.
+ */
+export async function openMachineHost(options: MachineHostOptions): Promise<MachineHost> {
+  const { dataDir, clock } = options;
+  const surroundings = { clock, random: options.random, logger: options.logger.with({ part: 'machines' }) };
+  let timesPromised = (): number => 1;
+  const [nodeName, disk] = await Promise.all([
+    nodeNameOf(dataDir, hostname()),
+    openLocalDisk({
+      ...surroundings,
+      directory: join(dataDir, 'volumes'),
+      overCommitment: () => timesPromised(),
+    }),
+  ]);
+  const { emulator } = options;
+  const directory = join(dataDir, 'machines');
+  const hypervisor = openQemu({
+    ...surroundings,
+    directory,
+    ...(emulator === undefined ? {} : { emulator }),
+  });
+  const probing = new Probing(hypervisor, surroundings);
+  return {
+    nodeName,
+    facts: openHost(dataDir),
+    hypervisor,
+    volumes: disk.volumes,
+    images: disk.images,
+    containerDisks: disk.containerDisks,
+    uploads: new UploadDesk({ images: disk.images, clock }),
+    files: new DirectoryMachineFiles(join(dataDir, 'machine-files')),
+    overCommitStorage(times) {
+      timesPromised = times;
+    },
+    memoryBytes: memoryForMachines(),
+    hasBridge: (name) => /^[^/]+$/.test(name) && existsSync(`/sys/class/net/${name}/bridge`),
+    async capabilities() {
+      await probing.first;
+      return capabilitiesOf(hypervisor, disk);
+    },
+    countRunning: () => countRunning(hypervisor),
+    async close() {
+      probing.dispose();
+      hypervisor.dispose();
+      await disk.dispose();
+    },
+  };
+}
+
+/** The first look, and more of them for as long as no machine can run: someone may install what is missing. */
+class Probing implements Disposable {
+  readonly first: Promise<void>;
+  readonly #hypervisor: Hypervisor;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #stop = new AbortController();
+
+  constructor(hypervisor: Hypervisor, { clock, logger }: { clock: Clock; logger: Logger }) {
+    this.#hypervisor = hypervisor;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.first = this.#probe();
+    void this.#goOn();
+  }
+
+  dispose(): void {
+    this.#stop.abort(new Error('the host is let go of'));
+  }
+
+  async #goOn(): Promise<void> {
+    await this.first;
+    while (!this.#stop.signal.aborted && !this.#hypervisor.capabilities().hypervisor.isAvailable) {
+      await sleep(this.#clock, probeAgainMs, this.#stop.signal).catch(() => undefined);
+      if (!this.#stop.signal.aborted) await this.#probe();
+    }
+  }
+
+  async #probe(): Promise<void> {
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(probeLimitMs)]);
+    try {
+      await this.#hypervisor.probe(signal);
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        this.#logger.warn('what this host can run could not be found out', { cause: toError(error) });
+    }
+  }
+}
+
+function capabilitiesOf(hypervisor: Hypervisor, { volumes }: LocalDisk): readonly NamedCapability[] {
+  const {
+    hypervisor: machines,
+    accelerator,
+    efi,
+    tpm,
+    bridges,
+    podNetworkOutside,
+  } = hypervisor.capabilities();
+  const told = machines.isAvailable
+    ? { ...machines, reason: `${machines.reason}, ${accelerator.kind}: ${accelerator.reason}` }
+    : machines;
+  return [
+    { name: 'machines', ...told },
+    { name: 'volumes', ...volumes.capabilities().volumes },
+    { name: 'efi', ...efi },
+    { name: 'tpm', ...tpm },
+    { name: 'bridges', ...bridges },
+    { name: 'outside', ...podNetworkOutside },
+  ];
+}
+
+/** Where that cannot be found out soon, none are counted. */
+async function countRunning(hypervisor: Hypervisor): Promise<number> {
+  try {
+    const all = await hypervisor.list(AbortSignal.timeout(countLimitMs));
+    return all.filter(({ state }) => state !== 'ended').length;
+  } catch {
+    return 0;
+  }
+}
+
+function memoryForMachines(): number {
+  const limit = process.constrainedMemory();
+  const total = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return total - Math.min(keptMemoryBytes, Math.floor(total / 8));
+}

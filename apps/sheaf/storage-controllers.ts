@@ -1,0 +1,69 @@
+import type { ApiExtensions } from '@sheaf/api';
+import { type Clock, type Logger, type Random, toError } from '@sheaf/base';
+import type { Client } from '@sheaf/client';
+import { extend as extendByDataVolumes, register as registerDataVolume } from '@sheaf/features/data-volume';
+import {
+  extend as extendByUploads,
+  register as registerUploads,
+  type UploadOptions,
+} from '@sheaf/features/upload';
+import { extend as extendByImages, register as registerImage } from '@sheaf/features/vm-image';
+import { ensureStorage, extend as extendByVolumes, register as registerVolume } from '@sheaf/features/volume';
+import {
+  ensureSnapshotClasses,
+  extend as extendBySnapshots,
+  register as registerSnapshot,
+} from '@sheaf/features/volume-snapshot';
+import type { Manager } from '@sheaf/runtime';
+import type { MachineHost } from './machine-host.ts';
+
+interface StorageSurroundings {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly host: Pick<MachineHost, 'images' | 'uploads'>;
+}
+
+/** The rules and requests of volumes, images and snapshots. */
+export function extendByStorage(api: ApiExtensions, { host, ...surroundings }: StorageSurroundings): void {
+  const { client } = surroundings;
+  const { images, uploads } = host;
+  extendByVolumes(api, client);
+  extendByImages(api, { ...surroundings, images, uploads });
+  extendByUploads(api, { ...surroundings, images, uploads });
+  extendByDataVolumes(api);
+  extendBySnapshots(api, client);
+}
+
+/** The controllers of volumes, images and snapshots, with the disks of the host as their world. */
+export function registerStorageControllers(
+  manager: Manager,
+  { host, address }: { readonly host: MachineHost; readonly address: UploadOptions['address'] },
+): void {
+  const { volumes, images, uploads, hypervisor, containerDisks: containers } = host;
+  registerVolume(manager, { volumes, images, hypervisor });
+  registerImage(manager, { images, uploads });
+  registerDataVolume(manager, { images, containers });
+  registerUploads(manager, { images, address });
+  registerSnapshot(manager, { volumes, hypervisor });
+}
+
+/**
+ * Makes the classes of volumes and snapshots that are missing, so that a claim which comes with the first request finds the default
+ * one. Never fails, and takes `boundMs` at most: their controllers keep at it.
+ */
+export async function installStorage(
+  client: Client,
+  { clock, logger, boundMs }: { readonly clock: Clock; readonly logger: Logger; readonly boundMs: number },
+): Promise<void> {
+  const stop = new AbortController();
+  const timer = clock.schedule(boundMs, () => stop.abort(new Error('the server starts without them')));
+  try {
+    await ensureStorage(client, stop.signal);
+    await ensureSnapshotClasses(client, stop.signal);
+  } catch (error) {
+    logger.warn('storage classes could not be made', { cause: toError(error) });
+  } finally {
+    timer.dispose();
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+const ticksPerSecond = 100;
+
+/** Processor time (user and system) that the processes and their threads have used so far, in milliseconds, in steps of ten. */
+export function cpuMilliseconds(pids: readonly number[]): number {
+  let ticks = 0;
+  for (const pid of pids) {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return (ticks * 1000) / ticksPerSecond;
+}
+
+export interface Memory {
+  /** Resident set, shared pages counted in full, MiB. */
+  readonly rss: number;
+  /** Proportional set: shared pages divided among those who share them, MiB. */
+  readonly pss: number;
+}
+
+/** Memory of all the processes together. */
+export function memory(pids: readonly number[]): Memory {
+  let rss = 0;
+  let pss = 0;
+  for (const pid of pids) {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
+    rss += kibibytes(rollup, 'Rss');
+    pss += kibibytes(rollup, 'Pss');
+  }
+  return { rss: rss / 1024, pss: pss / 1024 };
+}
+
+function kibibytes(rollup: string, name: string): number {
+  return Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(rollup)?.[1] ?? '0');
+}

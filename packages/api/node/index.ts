@@ -1,0 +1,2 @@
+export * from './capacity.ts';
+export * from './node.ts';

@@ -1,0 +1,3 @@
+export { LocalServices } from './local-services.ts';
+export { aggregationDelegate } from './proxy.ts';
+export { RemoteServices } from './remote-services.ts';

@@ -1,0 +1,17 @@
+export * from './certificate-trust.ts';
+export * from './chain.ts';
+export * from './client-certificate.ts';
+export * from './discovery-documents.ts';
+export type { HttpFetch, HttpFetchResponse } from './http-fetch.ts';
+export * from './impersonation.ts';
+export * from './oidc-tokens.ts';
+export * from './secret-tokens.ts';
+export { legacyClaims } from './service-account-claims.ts';
+export * from './service-account-tokens.ts';
+export * from './service-account-user.ts';
+export * from './signing-keys.ts';
+export * from './token-authenticator.ts';
+export * from './token-request.ts';
+export * from './token-review.ts';
+export * from './user.ts';
+export * from './webhook-tokens.ts';

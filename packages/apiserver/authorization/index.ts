@@ -1,0 +1,12 @@
+export * from './access-review.ts';
+export * from './aggregation.ts';
+export type * from './attributes.ts';
+export * from './authorizer-union.ts';
+export * from './bootstrap-policy.ts';
+export * from './escalation.ts';
+export * from './forbidden.ts';
+export { NodeAuthorizer } from './node-authorizer.ts';
+export { NodeGraph } from './node-graph.ts';
+export { type NodeRestrictionOptions, nodeRestriction } from './node-restriction.ts';
+export { type PolicyRule } from './policy-rule.ts';
+export * from './rbac-authorizer.ts';

@@ -1,0 +1,11 @@
+export type * from './certificate-files.ts';
+export * from './certificate-renewal.ts';
+export { type DistinguishedName } from './distinguished-name.ts';
+export type { AlternativeNames } from './extensions.ts';
+export { type Authority, type KeyPair, type LeafContent } from './key-pair.ts';
+export * from './kubeconfig.ts';
+export * from './pem.ts';
+export * from './server-certificates.ts';
+export * from './serving-names.ts';
+export * from './signers.ts';
+export type { SigningRequest } from './signing-request.ts';

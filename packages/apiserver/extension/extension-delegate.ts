@@ -1,0 +1,54 @@
+import type { ExtensionEndpoint } from '@sheaf/api';
+import type { Authorizer } from '../authorization/attributes.ts';
+import type { ApiResponse } from '../pipeline/api-request.ts';
+import type { RequestContext, ResourceContext } from '../pipeline/request-context.ts';
+import type { ResourceRegistry } from '../registry/resource-registry.ts';
+import { methodNotAllowed, unknownResource } from '../verbs/errors.ts';
+import { toResponse, upgradeRequired } from './answer-response.ts';
+import { apiCall } from './api-call.ts';
+
+/** Answers requests for extension groups, which are authorized already. What is registered beside them is left to others. */
+export function extensionDelegate(
+  registry: ResourceRegistry,
+  authorizer: Authorizer,
+): (context: RequestContext) => Promise<ApiResponse> | undefined {
+  const { extensions } = registry;
+  return (context) => {
+    if (!isAboutResource(context)) return undefined;
+    const { info } = context;
+    const endpoint = extensions.find(info);
+    if (endpoint) return answer(context, endpoint, authorizer);
+    if (!extensions.hasVersion(info.group, info.version)) return undefined;
+    if (registry.find(info.group, info.version, info.resource)) return undefined;
+    throw unknownResource();
+  };
+}
+
+function isAboutResource(context: RequestContext): context is ResourceContext {
+  return context.info.isResource;
+}
+
+async function answer(
+  context: ResourceContext,
+  endpoint: ExtensionEndpoint,
+  authorizer: Authorizer,
+): Promise<ApiResponse> {
+  const { info, request } = context;
+  checkTarget(context, endpoint);
+  if (!endpoint.verbs.includes(info.verb) || request.method === 'HEAD') throw methodNotAllowed();
+  if (endpoint.isStream && !request.upgrade) throw upgradeRequired();
+  const call = apiCall(context, { authorizer, bodyLimitBytes: endpoint.bodyLimitBytes });
+  const { verb, group, version, namespace, resource, name } = info;
+  const isInner = endpoint.subresource?.includes('/') ?? false;
+  if (isInner)
+    await call.authorize({ verb, group, resource, subresource: endpoint.subresource ?? '', namespace, name });
+  const rest = isInner ? [] : info.rest.split('/').slice(1);
+  const answered = await endpoint.handle({ ...call, version, verb, namespace, name, rest });
+  return toResponse(request, answered);
+}
+
+/** Objects of namespaces are only there, and a subresource is one of an object. */
+function checkTarget({ info }: ResourceContext, endpoint: ExtensionEndpoint): void {
+  const { isNamespaced = true } = endpoint;
+  if (isNamespaced !== (info.namespace !== '')) throw unknownResource();
+}

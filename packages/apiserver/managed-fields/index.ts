@@ -1,0 +1,10 @@
+export * from './apply-configuration.ts';
+export { type Comparison } from './compare.ts';
+export * from './field-path.ts';
+export { type FieldSet } from './field-set.ts';
+export { mergeValues } from './merge.ts';
+export * from './no-op-times.ts';
+export * from './scale-ownership.ts';
+export { type UpdateRequest, updateOwnership } from './update-ownership.ts';
+export { findTypeProblems, type TypeProblem } from './validate-applied.ts';
+export type { FindVersion, OwnershipContext, ResetFields, VersionView } from './versions.ts';

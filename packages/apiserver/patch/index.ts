@@ -1,0 +1,1 @@
+export { strategicMergePatch } from './strategic-merge.ts';

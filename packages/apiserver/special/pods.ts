@@ -1,0 +1,199 @@
+import {
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidObject,
+  type KubeObject,
+  notSupported,
+  required,
+} from '@sheaf/api';
+import { badRequest, internalError, isJsonObject, type JsonObject, StatusError } from '@sheaf/base';
+import { readWriteOptions } from '../options/write-options.ts';
+import type { ResourceContext } from '../pipeline/request-context.ts';
+import { type SpecialHandler, specialKey } from '../pipeline/special-handler.ts';
+import type { Resource } from '../registry/resource.ts';
+import type { ResourceRegistry } from '../registry/resource-registry.ts';
+import { changeObject } from '../verbs/change-object.ts';
+import { conflict, methodNotAllowed } from '../verbs/errors.ts';
+import { getObject, type ReadParts } from '../verbs/get.ts';
+import { requestedPlace } from '../verbs/incoming-object.ts';
+import { timestamp, type WriteParts } from '../verbs/write-parts.ts';
+import { answerWith, createdStatus, readPosted } from './posted-object.ts';
+
+export interface PodParts extends WriteParts, ReadParts {
+  readonly registry: ResourceRegistry;
+}
+
+/** Subresources of pods that need a running container, and those that place a pod on a node. */
+export function podHandlers(parts: PodParts): ReadonlyMap<string, SpecialHandler> {
+  return new Map([
+    [specialKey('', 'pods', 'log'), logHandler(parts)],
+    [specialKey('', 'pods', 'exec'), streamHandler(parts)],
+    [specialKey('', 'pods', 'attach'), streamHandler(parts)],
+    [specialKey('', 'pods', 'portforward'), streamHandler(parts)],
+    [specialKey('', 'pods', 'binding'), bindingHandler(parts)],
+    [specialKey('', 'bindings'), bindingHandler(parts)],
+  ]);
+}
+
+function specOf(pod: KubeObject): JsonObject {
+  return isJsonObject(pod['spec']) ? pod['spec'] : {};
+}
+
+/** A pod without a node has written nothing yet. */
+function logHandler(parts: PodParts): SpecialHandler {
+  return async (context, resource) => {
+    if (context.info.verb !== 'get') throw methodNotAllowed();
+    const pod = (await getObject(context, resource, parts)).object;
+    checkLogOptions(context);
+    checkContainer(context, pod);
+    if (!specOf(pod)['nodeName'])
+      return { status: 204, headers: {}, body: { kind: 'bytes', chunks: [new Uint8Array()] } };
+    throw unreachable(pod, 'logs cannot be read');
+  };
+}
+
+const leastOf = new Map([
+  ['tailLines', 0],
+  ['limitBytes', 1],
+  ['sinceSeconds', 1],
+]);
+
+/** @throws StatusError 400 for what is no number, 422 for what is too small */
+function checkLogOptions({ query, info }: ResourceContext): void {
+  const errors: FieldError[] = [];
+  for (const [option, least] of leastOf) {
+    const text = query.get(option);
+    if (text === null || text === '') continue;
+    if (!/^[+-]?\d{1,15}$/.test(text))
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    if (Number(text) < least)
+      errors.push(invalid(option, Number(text), `must be greater than or equal to ${least}`));
+  }
+  if (query.has('sinceSeconds') && query.has('sinceTime'))
+    errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+  if (errors.length > 0) throw invalidObject({ kind: 'PodLogOptions', group: '', name: info.name }, errors);
+}
+
+function checkContainer(context: ResourceContext, pod: KubeObject): void {
+  const wanted = context.query.get('container') ?? '';
+  const names = containerNames(pod);
+  const name = pod.metadata.name ?? '';
+  if (wanted === '' && names.length > 1) {
+    throw badContainer(
+      `a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`,
+    );
+  }
+  if (wanted !== '' && !names.includes(wanted))
+    throw badContainer(`container ${wanted} is not valid for pod ${name}`);
+}
+
+function badContainer(message: string): StatusError {
+  return new StatusError({ reason: 'BadRequest', message });
+}
+
+function containerNames(pod: KubeObject): string[] {
+  const spec = specOf(pod);
+  return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) => {
+    const list = spec[field];
+    return Array.isArray(list)
+      ? list.flatMap((item) => (isJsonObject(item) && typeof item['name'] === 'string' ? [item['name']] : []))
+      : [];
+  });
+}
+
+/** exec, attach and port-forward: there is no host to connect to until something runs pods. */
+function streamHandler(parts: PodParts): SpecialHandler {
+  return async (context, resource) => {
+    const pod = (await getObject(context, resource, parts)).object;
+    if (specOf(pod)['nodeName']) throw unreachable(pod, 'its containers cannot be reached');
+    const name = pod.metadata.name ?? '';
+    throw new StatusError({ reason: 'BadRequest', message: `pod ${name} does not have a host assigned` });
+  };
+}
+
+function unreachable(pod: KubeObject, what: string): StatusError {
+  const node = JSON.stringify(specOf(pod)['nodeName']);
+  return new StatusError({
+    reason: 'ServiceUnavailable',
+    message: `${what}: pod ${pod.metadata.name ?? ''} is on node ${node}, and nothing on this Sheaf runs pods; see the pod's conditions`,
+    details: { retryAfterSeconds: 10 },
+  });
+}
+
+/** POST of a Binding: gives the pod its node. */
+function bindingHandler(parts: PodParts): SpecialHandler {
+  return async (context, resource) => {
+    if (context.info.verb !== 'create') throw methodNotAllowed();
+    const options = readWriteOptions(context.query, 'CreateOptions');
+    const binding = await readPosted(context, { group: '', version: 'v1', kind: 'Binding' });
+    const node = boundNode(binding);
+    const pods = resource.kind === 'Binding' ? podsOf(parts.registry) : resource;
+    const name = context.info.name || (binding.metadata.name ?? '');
+    await changeObject(context, pods, {
+      place: { ...requestedPlace(context, pods), name },
+      options,
+      parts,
+      optionsKind: 'UpdateOptions',
+      subresource: 'binding',
+      make: (pod) =>
+        bind(pod, { node, now: timestamp(parts.clock), annotations: binding.metadata.annotations }),
+    });
+    return answerWith(context, 201, createdStatus);
+  };
+}
+
+/** @throws StatusError 400 for a target that is no node, or none in particular */
+function boundNode(binding: KubeObject): string {
+  const target = isJsonObject(binding['target']) ? binding['target'] : {};
+  const { kind } = target;
+  const name = typeof target['name'] === 'string' ? target['name'] : '';
+  const errors: FieldError[] = [];
+  if (kind && kind !== 'Node') errors.push(notSupported('target.kind', kind, ['Node', '<empty>']));
+  if (name === '') errors.push(required('target.name'));
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  if (texts.length > 0) throw badRequest(texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`);
+  return name;
+}
+
+/** The resource that bindings and evictions are about. */
+export function podsOf(registry: ResourceRegistry): Resource {
+  const pods = registry.find('', 'v1', 'pods');
+  if (!pods) throw internalError('pods are not served');
+  return pods;
+}
+
+const bindings = { group: '', plural: 'pods/binding' };
+
+interface BindInput {
+  readonly node: string;
+  readonly now: string;
+  readonly annotations: Record<string, string> | undefined;
+}
+
+function bind(pod: KubeObject, { node, now, annotations }: BindInput): KubeObject {
+  const name = pod.metadata.name ?? '';
+  if (pod.metadata.deletionTimestamp !== undefined)
+    throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+  const spec = specOf(pod);
+  if (spec['nodeName'])
+    throw conflict(
+      bindings,
+      name,
+      `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`,
+    );
+  spec['nodeName'] = node;
+  if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
+  const status = isJsonObject(pod['status']) ? pod['status'] : {};
+  const others = Array.isArray(status['conditions'])
+    ? status['conditions'].filter((item) => isJsonObject(item) && item['type'] !== 'PodScheduled')
+    : [];
+  pod['status'] = {
+    ...status,
+    conditions: [
+      ...others,
+      { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now },
+    ],
+  };
+  return pod;
+}

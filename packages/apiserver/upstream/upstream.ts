@@ -1,0 +1,31 @@
+/** A server that this one calls on behalf of clients: an aggregated API server. */
+export interface UpstreamTarget {
+  readonly host: string;
+  readonly port: number;
+  /** The name its certificate must be for. */
+  readonly serverName: string;
+  /** PEM; `undefined` with `insecureSkipTlsVerify`. */
+  readonly authority: string | undefined;
+  readonly insecureSkipTlsVerify: boolean;
+}
+
+export interface UpstreamRequest {
+  readonly method: string;
+  /** Path with query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  /** The body as it comes. Stops when the signal of the request aborts. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Calls servers over HTTPS, showing the front-proxy certificate. @throws Error when the server cannot be reached */
+export interface Upstream {
+  call(target: UpstreamTarget, request: UpstreamRequest): Promise<UpstreamResponse>;
+}

@@ -1,0 +1,1 @@
+export { type LocalDisk, type LocalDiskOptions, openLocalDisk } from './local-disk.ts';

@@ -1,0 +1,1 @@
+export { DirectoryMachineFiles } from './directory-files.ts';

@@ -1,0 +1,1 @@
+export { openPodVolumes, type PodVolumesOptions } from './open-pod-volumes.ts';

@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises';
+import { sleep } from '@sheaf/base';
+import type { ContainerProcess, ProcessOrder, ProcessOutput } from '@sheaf/ports';
+import { containerObservation, isRunning, type SeenContainer } from './engine-containers.ts';
+import { engineName } from './engine-names.ts';
+import type { PodmanEngine } from './podman-engine.ts';
+import { processConnection } from './process-connection.ts';
+import { isStartFailure, refusals, translated } from './refusals.ts';
+
+const pollMs = 20;
+/** Of a command that is not there or cannot be started; but also of one that ends so by itself. */
+const startFailureCodes = new Set([126, 127]);
+
+interface ExecState {
+  readonly Running: boolean;
+  /** It has ended, or was never started and never will be. */
+  readonly CanRemove: boolean;
+  readonly ExitCode: number;
+  readonly Pid: number;
+}
+
+/** Starts a process in a running container. */
+export async function execute(
+  engine: PodmanEngine,
+  containerId: string,
+  order: ProcessOrder,
+): Promise<ContainerProcess> {
+  const { engineId } = (await running(engine, containerId)).listed;
+  const { hasInput, hasTerminal } = order;
+  const body = {
+    Cmd: order.command,
+    AttachStdin: hasInput,
+    AttachStdout: true,
+    AttachStderr: !hasTerminal,
+    Tty: hasTerminal,
+  };
+  const client = await engine.client();
+  const limitMs = engine.parts.limits.callMs;
+  try {
+    const made = (await engine.call({ method: 'POST', path: `/containers/${engineId}/exec`, body })) as {
+      readonly Id: string;
+    };
+    const path = `/exec/${made.Id}`;
+    const state = async (): Promise<ExecState> =>
+      (await engine.call({ method: 'GET', path: `${path}/json` })) as ExecState;
+    const socket = await client.hijack({
+      path: `${path}/start`,
+      body: { Detach: false, Tty: hasTerminal },
+      limitMs,
+    });
+    const connection = processConnection({
+      socket,
+      hasInput,
+      hasTerminal,
+      resize: (size) => resize(engine, path, size),
+      exitCode: (signal) => ended(engine, state, signal),
+      onDispose: () => void endProcess(state),
+    });
+    return await started(engine, connection, state);
+  } catch (error) {
+    throw isStartFailure(error) ? refusals.commandFailed(error.message) : translated(error);
+  }
+}
+
+/** The engine gives the connection before it starts the process, and tells there what went wrong. */
+async function started(
+  engine: PodmanEngine,
+  connection: ContainerProcess,
+  state: () => Promise<ExecState>,
+): Promise<ContainerProcess> {
+  let now = await state();
+  while (!now.Running && !now.CanRemove) {
+    await sleep(engine.parts.clock, pollMs, engine.signal);
+    now = await state();
+  }
+  if (now.Running || !startFailureCodes.has(now.ExitCode)) return connection;
+  const output: ProcessOutput[] = [];
+  for await (const part of connection.output) output.push(part);
+  const words = Buffer.concat(output.map(({ bytes }) => bytes)).toString();
+  const failure = /(?:runc|crun): (.*unable to start container process.*|.*executable file.*)/.exec(
+    words,
+  )?.[1];
+  if (failure !== undefined) throw refusals.commandFailed(failure);
+  return { ...connection, output: again(output) };
+}
+
+async function* again(output: readonly ProcessOutput[]): AsyncGenerator<ProcessOutput> {
+  for (const part of output) yield await Promise.resolve(part);
+}
+
+/** Connects to the first process of a running container. */
+export async function attach(engine: PodmanEngine, containerId: string): Promise<ContainerProcess> {
+  const seen = await running(engine, containerId);
+  const { engineId } = seen.listed;
+  const { hasTerminal, hasInput } = seen.detail;
+  const path = `/containers/${engineId}`;
+  const client = await engine.client();
+  const query = `stream=true&stdout=true&stderr=true&stdin=${hasInput}`;
+  const socket = await client.hijack({
+    path: `${path}/attach?${query}`,
+    limitMs: engine.parts.limits.callMs,
+  });
+  return processConnection({
+    socket,
+    hasInput,
+    hasTerminal,
+    resize: (size) => resize(engine, path, size),
+    exitCode: (signal) => containerEnded(engine, containerId, signal),
+    onDispose: () => undefined,
+  });
+}
+
+async function running(engine: PodmanEngine, id: string): Promise<SeenContainer> {
+  const seen = await engine.catalog.find('container', id);
+  if (!seen) throw refusals.noContainer(id);
+  if (!isRunning(seen)) throw refusals.notRunning(id);
+  return seen;
+}
+
+async function resize(
+  engine: PodmanEngine,
+  path: string,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+): Promise<void> {
+  await engine.call({ method: 'POST', path: `${path}/resize?w=${columns}&h=${rows}&running=true` });
+}
+
+async function ended(
+  engine: PodmanEngine,
+  state: () => Promise<ExecState>,
+  signal: AbortSignal,
+): Promise<number> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { Running, ExitCode } = await state();
+    if (!Running) return ExitCode;
+    await sleep(engine.parts.clock, pollMs, signal);
+  }
+}
+
+async function containerEnded(engine: PodmanEngine, id: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    signal.throwIfAborted();
+    const seen = await engine.catalog.find('container', id);
+    if (!seen) throw refusals.noContainer(id);
+    const { end } = containerObservation(seen);
+    if (end && 'exitCode' in end) return end.exitCode;
+    if (end) throw new Error(`how ${engineName('container', id)} ended is not known: ${end.message}`);
+    await sleep(engine.parts.clock, pollMs, signal);
+  }
+}
+
+/** Nobody would read what it says any more. */
+async function endProcess(state: () => Promise<ExecState>): Promise<void> {
+  try {
+    const { Running, Pid } = await state();
+    if (Running && Pid > 0 && (await isExecuted(Pid))) process.kill(Pid, 'SIGKILL');
+  } catch {
+    // It has ended, or the engine has.
+  }
+}
+
+/** In a control group of the engine: the number has not gone to somebody else. */
+async function isExecuted(pid: number): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes('libpod');
+}

@@ -1,0 +1,136 @@
+import { identityOf, isAlive } from '../qemu/process-identity.ts';
+import {
+  type ContainerDetail,
+  type ListedContainer,
+  parseDetail,
+  parseList,
+  type SeenContainer,
+} from './engine-containers.ts';
+import { type EngineRole, engineName, labelNames } from './engine-names.ts';
+import { hasRunOutOfMemory } from './out-of-memory-log.ts';
+import { type RestCall, RestError } from './rest-client.ts';
+import type { RunRecords } from './run-records.ts';
+
+export interface CatalogParts {
+  readonly call: (call: Pick<RestCall, 'method' | 'path'>) => Promise<unknown>;
+  readonly records: RunRecords;
+  readonly bootId: string;
+  /** Ends a container that nobody watches over any more: the engine would take it for running for ever. */
+  readonly endUnwatched: (container: ListedContainer) => Promise<void>;
+}
+
+/** Of a process that was ended by SIGKILL. */
+const killedCode = 137;
+
+const nothingYet: ContainerDetail = {
+  startedAt: undefined,
+  endedAt: undefined,
+  exitCode: 0,
+  isOutOfMemory: false,
+  stopSignal: 15,
+  watcherId: 0,
+  hasInput: false,
+  hasTerminal: false,
+  addresses: [],
+  networkPath: undefined,
+};
+
+type Found = SeenContainer & { readonly engineId: string };
+
+/** The engine's containers that are ours, looked at anew each time; only what cannot change any more is kept. */
+export class EngineCatalog {
+  readonly #parts: CatalogParts;
+  readonly #ending = new Map<string, Promise<void>>();
+  #details = new Map<string, { readonly key: string; readonly detail: ContainerDetail }>();
+
+  constructor(parts: CatalogParts) {
+    this.#parts = parts;
+  }
+
+  async all(): Promise<readonly SeenContainer[]> {
+    const found = await this.#list();
+    const ids = new Set(found.map(({ engineId }) => engineId));
+    this.#details = new Map([...this.#details].filter(([id]) => ids.has(id)));
+    return found;
+  }
+
+  async #list(labels: readonly string[] = []): Promise<Found[]> {
+    const found = await this.#look(labels);
+    if (!found.some(isUnwatched)) return found;
+    // One that has just ended is told as ended now.
+    const unwatched = (await this.#look(labels)).filter(isUnwatched);
+    for (const { listed } of unwatched) await this.#endUnwatched(listed);
+    return await this.#look(labels);
+  }
+
+  /** Once, however many look. */
+  async #endUnwatched(listed: ListedContainer): Promise<void> {
+    const { engineId } = listed;
+    const under = this.#ending.get(engineId);
+    if (under) return await under;
+    const ending = this.#parts.endUnwatched(listed).finally(() => this.#ending.delete(engineId));
+    this.#ending.set(engineId, ending);
+    await ending;
+  }
+
+  async #look(labels: readonly string[]): Promise<Found[]> {
+    const filters = encodeURIComponent(JSON.stringify({ label: [labelNames.role, ...labels] }));
+    const answer = await this.#parts.call({
+      method: 'GET',
+      path: `/containers/json?all=true&filters=${filters}`,
+    });
+    const seen = await Promise.all(parseList(answer).map((listed) => this.#see(listed)));
+    return seen.filter((found) => found !== undefined);
+  }
+
+  async find(role: EngineRole, id: string): Promise<SeenContainer | undefined> {
+    const [found] = await this.#list([`${labelNames.role}=${role}`, `${labelNames.id}=${id}`]);
+    return found;
+  }
+
+  /** Containers of a sandbox. */
+  async within(sandboxId: string): Promise<readonly SeenContainer[]> {
+    const found = await this.#list([`${labelNames.role}=container`, `${labelNames.sandbox}=${sandboxId}`]);
+    return found;
+  }
+
+  async #see(listed: ListedContainer): Promise<(SeenContainer & { readonly engineId: string }) | undefined> {
+    const { records, bootId } = this.#parts;
+    const [detail, record] = await Promise.all([
+      this.#detail(listed),
+      records.read(engineName(listed.role, listed.id)),
+    ]);
+    return detail && { engineId: listed.engineId, listed, detail, record, bootId };
+  }
+
+  /** `undefined` for one that has been removed meanwhile. */
+  async #detail({ engineId, state, processId }: ListedContainer): Promise<ContainerDetail | undefined> {
+    if (['created', 'configured'].includes(state)) return nothingYet;
+    const key = `${state} ${processId}`;
+    const kept = this.#details.get(engineId);
+    if (kept?.key === key) return kept.detail;
+    const detail = await this.#inspect(engineId);
+    const isFinal = state === 'running' || (state === 'exited' && detail?.endedAt !== undefined);
+    if (detail && isFinal) this.#details.set(engineId, { key, detail });
+    return detail;
+  }
+
+  async #inspect(engineId: string): Promise<ContainerDetail | undefined> {
+    try {
+      const told = parseDetail(
+        await this.#parts.call({ method: 'GET', path: `/containers/${engineId}/json` }),
+      );
+      const isSuspect = told.exitCode === killedCode && !told.isOutOfMemory;
+      return isSuspect ? { ...told, isOutOfMemory: hasRunOutOfMemory(engineId) } : told;
+    } catch (error) {
+      if (error instanceof RestError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+}
+
+function isUnwatched({ listed, detail, bootId }: Found): boolean {
+  if (listed.state !== 'running' || detail.watcherId === 0) return false;
+  const identity = identityOf(detail.watcherId, bootId);
+  return identity === undefined || !isAlive(identity, bootId);
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, it } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ContainerSpec } from '@sheaf/ports';
+import { ContainersScene, Printed } from '@sheaf/ports/containers/containers-scene.fixture';
+import { natRules } from './network-traces.ts';
+import { PodmanWorld, podmanIsMissing } from './podman-world.fixture.ts';
+
+const program = fileURLToPath(new URL('./control-process.fixture.ts', import.meta.url));
+
+describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
+  let made: Promise<PodmanWorld> | undefined;
+  after(async () => {
+    await (await made)?.dispose();
+  });
+
+  async function withScene(
+    use: (scene: ContainersScene, world: PodmanWorld) => Promise<void>,
+  ): Promise<void> {
+    made ??= PodmanWorld.make({
+      limits: { heartbeatMs: 200, answerMs: 3000, logBytes: 20_000, logParts: 20 },
+    });
+    const world = await made;
+    try {
+      await use(new ContainersScene(world), world);
+    } finally {
+      await world.clear();
+    }
+  }
+
+  it('goes on when its service is killed, and containers do not notice', () =>
+    withScene(async (scene, world) => {
+      await scene.sandbox();
+      const running = await scene.start('one', ['stay']);
+      for (let time = 0; time < 3; time++) {
+        const before = world.servicePid();
+        process.kill(before, 'SIGKILL');
+        assert.deepEqual(await scene.find('one'), running);
+        assert.notEqual(world.servicePid(), before);
+      }
+      assert.equal(await scene.output('two', ['print two']), 'two\n');
+    }));
+
+  it('ends a service that hangs, and goes on with another', () =>
+    withScene(async (scene, world) => {
+      await scene.sandbox();
+      const running = await scene.start('one', ['stay']);
+      const hung = world.servicePid();
+      process.kill(hung, 'SIGSTOP');
+      assert.deepEqual(await scene.find('one'), running);
+      assert.notEqual(world.servicePid(), hung);
+      assert.deepEqual(world.processes(/system service/), [world.servicePid()]);
+    }));
+
+  it('tells a container whose watcher was killed, and leaves no process of it', () =>
+    withScene(async (scene, world) => {
+      await scene.sandbox();
+      const { processId = 0 } = await scene.start('one', ['stay']);
+      const [watcher = 0] = world.processes(/conmon .*-n container-one /);
+      process.kill(watcher, 'SIGKILL');
+      assert.equal((await scene.endOf('one'))?.cause, 'lost');
+      assert.equal((await scene.start('one', ['stay'])).end?.cause, 'lost');
+      await scene.containers.removeContainer('one', scene.signal);
+      await scene.until(() => !isRunning(processId));
+      assert.equal((await scene.findSandbox()).state, 'ready');
+    }));
+
+  it('keeps a sandbox ended whose namespaces were lost', () =>
+    withScene(async (scene, world) => {
+      const traces = await world.traces();
+      await scene.sandbox();
+      const { processId = 0 } = await scene.start('one', ['stay']);
+      const pause = await pauseOf(world);
+      process.kill(pause, 'SIGKILL');
+      await scene.until(async () => (await scene.findSandbox()).state === 'ended');
+      const late = scene.start('late', ['stay']);
+      await scene.refuses(late, 'Conflict', /has ended/);
+      assert.equal((await scene.find('one')).state, 'running');
+      await scene.remove();
+      assert.equal(isRunning(processId), false);
+      await scene.until(async () => (await world.traces()).length === traces.length);
+    }));
+
+  it('leads host ports into sandboxes, one at a time', () =>
+    withScene(async (scene) => {
+      const hostPort = await freePort();
+      const network = {
+        kind: 'pod',
+        hostPorts: [{ protocol: 'tcp', hostPort, containerPort: 8080 }],
+      } as const;
+      const { addresses } = await scene.sandbox('pod', { network });
+      await scene.start('server', [], { entryPoint: ['/bin/httpd', '-f', '-p', '8080', '-h', '/www'] });
+      await scene.until(async () => (await fetched(`http://127.0.0.1:${hostPort}/`)) === 'it works\n');
+      assert.equal(await fetched(`http://${addresses[0]}:8080/`), 'it works\n');
+      const second = scene.containers.startSandbox(scene.sandboxSpec('second', { network }), scene.signal);
+      await scene.refuses(second, 'Conflict', /in use/);
+      assert.equal(await scene.containers.findSandbox('second', scene.signal), undefined);
+      await scene.remove();
+      assert.deepEqual(
+        (await natRules()).filter((rule) => rule.includes(` ${hostPort} `)),
+        [],
+      );
+      await scene.sandbox('second', { network });
+    }));
+
+  it('puts long logs aside without the loss of a line, also while they are read', () =>
+    withScene(async (scene, world) => {
+      await scene.sandbox();
+      await scene.start('one', ['echo', 'print end'], { hasInput: true });
+      let seen = '';
+      const following = (async () => {
+        const lines = scene.containers.readLog('one', { isFollowed: true }, scene.signal);
+        for await (const { content, isPart } of lines)
+          seen += `${Buffer.from(content).toString()}${isPart ? '' : '\n'}`;
+      })();
+      const attached = new Printed(await scene.containers.attach('one', scene.signal));
+      const directory = join(world.layout.logs, 'pod', 'container-one');
+      const parts = async (): Promise<number> => (await readdir(directory)).length;
+      const written: string[] = [];
+      for (let part = 1; part <= 3; part++) {
+        for (let line = 0; line < 300; line++) {
+          const text = `${written.length} `.padEnd(100, 'x');
+          written.push(text);
+          await attached.type(`${text}\n`);
+        }
+        await scene.until(async () => (await parts()) > part);
+      }
+      const all = `${written.join('\n')}\n`;
+      await scene.until(() => seen.length >= all.length);
+      await scene.containers.stopContainer('one', { graceMs: 0 }, scene.signal);
+      await following;
+      attached.process.dispose();
+      await attached.ended;
+      assert.equal(seen, all);
+      assert.equal(await scene.log('one'), all);
+      // Parts of lines count as lines.
+      const tail = await scene.log('one', { tailLines: 350 });
+      assert.ok(
+        all.endsWith(tail) &&
+          tail.includes(`
+${written.at(-300)}
+`),
+      );
+    }));
+
+  it('runs nothing twice, wherever the control process is killed', () =>
+    withScene(async (scene, world) => {
+      const directory = await world.makeDirectory('killed');
+      const sandbox = scene.sandboxSpec('pod');
+      const steps = ['append /killed/runs once', 'print ready', 'stay'];
+      const mounts = [{ hostPath: directory, containerPath: '/killed' }];
+      const specsPath = join(directory, 'specs.json');
+      // From before the first step to after the last one.
+      for (const [index, delayMs] of [0, 100, 200].entries()) {
+        const id = `cut-${index}`;
+        const container: ContainerSpec = await scene.spec(id, steps, { mounts });
+        await writeFile(specsPath, JSON.stringify({ sandbox, container }));
+        await writeFile(join(directory, 'runs'), '');
+        scene.containers.dispose();
+        const child = spawn(process.execPath, [program, world.layout.directory, world.subnet, specsPath], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+        });
+        for await (const line of createInterface(child.stdout)) if (line === 'opened') break;
+        await pass(delayMs);
+        child.kill('SIGKILL');
+        await once(child, 'close');
+        scene.reopen();
+        assert.equal((await scene.containers.startSandbox(sandbox, scene.signal)).state, 'ready');
+        const { state, end } = await scene.containers.startContainer(container, scene.signal);
+        assert.deepEqual({ state, end }, { state: 'running', end: undefined }, `killed after ${delayMs} ms`);
+        await scene.shows(id, 'ready');
+        assert.equal(await readFile(join(directory, 'runs'), 'utf8'), 'once\n', `killed after ${delayMs} ms`);
+        assert.equal(world.processes(new RegExp(`conmon .*-n container-${id} `)).length, 1);
+        await scene.remove();
+      }
+    }));
+});
+
+async function pauseOf(world: PodmanWorld): Promise<number> {
+  const [watcher = 0] = world.processes(/conmon .*-n sandbox-pod /);
+  const children = await readFile(`/proc/${watcher}/task/${watcher}/children`, 'utf8');
+  return Number(children.trim().split(' ')[0]);
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+function fetched(url: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    get(url, { agent: false }, (response) => {
+      let text = '';
+      response.on('data', (bytes: Buffer) => {
+        text += bytes.toString();
+      });
+      response.on('end', () => resolve(text));
+    }).on('error', () => resolve(undefined));
+  });
+}

@@ -1,0 +1,79 @@
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const blockBytes = 64 * 1024;
+const newline = 10;
+
+export interface LogFile {
+  readonly path: string;
+  readonly inode: number;
+  readonly bytes: number;
+  readonly changedAt: number;
+}
+
+/** The file that is written to, and its parts put aside: `log.1` is the youngest of them. */
+export function logPath(directory: string, part: number): string {
+  return join(directory, part === 0 ? 'log' : `log.${part}`);
+}
+
+/** All parts, the oldest first. */
+export async function logFiles(directory: string): Promise<readonly LogFile[]> {
+  const names = await readdir(directory).catch(() => []);
+  const parts = names
+    .flatMap((name) => (name === 'log' ? [0] : (/^log\.(\d+)$/.exec(name)?.slice(1).map(Number) ?? [])))
+    .toSorted((a, b) => b - a);
+  const files = await Promise.all(parts.map((part) => statOf(logPath(directory, part))));
+  return files.filter((file) => file !== undefined);
+}
+
+async function statOf(path: string): Promise<LogFile | undefined> {
+  try {
+    const { ino, size, mtimeMs } = await stat(path);
+    return { path, inode: ino, bytes: size, changedAt: mtimeMs };
+  } catch (error) {
+    // Put aside meanwhile: it is found under its next name.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Where the last lines begin: in which file, and how far into it. */
+export async function tailOf(
+  files: readonly LogFile[],
+  lines: number,
+): Promise<{ readonly index: number; readonly offset: number }> {
+  let wanted = lines;
+  for (const [index, file] of [...files.entries()].toReversed()) {
+    const handle = await open(file.path, 'r');
+    try {
+      const { offset, found } = await tailOffset(handle, file.bytes, wanted);
+      if (found >= wanted) return { index, offset };
+      wanted -= found;
+    } finally {
+      await handle.close();
+    }
+  }
+  return { index: 0, offset: 0 };
+}
+
+/** Reads from the end; so a long log costs no more than what is shown of it. */
+async function tailOffset(
+  handle: FileHandle,
+  bytes: number,
+  lines: number,
+): Promise<{ readonly offset: number; readonly found: number }> {
+  if (lines === 0) return { offset: bytes, found: 0 };
+  const block = Buffer.alloc(blockBytes);
+  let found = 0;
+  for (let end = bytes; end > 0; end -= blockBytes) {
+    const start = Math.max(0, end - blockBytes);
+    await handle.read(block, 0, end - start, start);
+    for (let at = end - start - 1; at >= 0; at--) {
+      // The line end of the last line begins no further one.
+      if (block[at] !== newline || start + at === bytes - 1) continue;
+      found++;
+      if (found === lines) return { offset: start + at + 1, found };
+    }
+  }
+  return { offset: 0, found: bytes > 0 ? found + 1 : 0 };
+}

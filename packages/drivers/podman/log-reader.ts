@@ -1,0 +1,86 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { type Clock, sleep } from '@sheaf/base';
+import type { LogLine, LogSelection } from '@sheaf/ports';
+import { type LogFile, logFiles, tailOf } from './log-files.ts';
+import { LineCutter, parseLogLine } from './log-lines.ts';
+
+export interface LogReading {
+  readonly directory: string;
+  readonly selection: LogSelection;
+  readonly clock: Clock;
+  /** Nothing is written any more. */
+  readonly hasEnded: () => Promise<boolean>;
+}
+
+const blockBytes = 64 * 1024;
+const pollMs = 100;
+
+/** What a container has printed; parts that are put aside while they are read are not missed. */
+export async function* readLog(reading: LogReading, signal: AbortSignal): AsyncGenerator<LogLine> {
+  const since = reading.selection.since ?? 0;
+  for await (const line of lines(reading, signal)) {
+    const parsed = parseLogLine(line);
+    if (parsed && Date.parse(parsed.time) >= since) yield parsed;
+  }
+}
+
+async function* lines(reading: LogReading, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const { directory, selection } = reading;
+  const isFollowed = selection.isFollowed === true;
+  const files = await logFiles(directory);
+  const start =
+    selection.tailLines === undefined ? { index: 0, offset: 0 } : await tailOf(files, selection.tailLines);
+  const cutter = new LineCutter();
+  let current = files[start.index];
+  let { offset } = start;
+  while (!signal.aborted) {
+    const isLast = !isFollowed || (await reading.hasEnded());
+    for await (const bytes of bytesOf(current, offset)) {
+      offset += bytes.length;
+      yield* cutter.cut(bytes);
+      if (signal.aborted) return;
+    }
+    const next = await nextFile(directory, current);
+    if (next) {
+      current = next;
+      offset = 0;
+    } else if (isLast) return;
+    else await sleep(reading.clock, pollMs, signal).catch(() => undefined);
+  }
+}
+
+/** The part after the one with this inode; the first one if that has been dropped. */
+async function nextFile(directory: string, current: LogFile | undefined): Promise<LogFile | undefined> {
+  const files = await logFiles(directory);
+  if (!current) return files[0];
+  const index = files.findIndex(({ inode }) => inode === current.inode);
+  return files[index + 1];
+}
+
+/** The file under its name of now. */
+async function* bytesOf(file: LogFile | undefined, from: number): AsyncGenerator<Buffer> {
+  const handle = file && (await openInode(file));
+  if (!handle) return;
+  try {
+    for (let offset = from; ; ) {
+      const block = Buffer.alloc(blockBytes);
+      const { bytesRead } = await handle.read(block, 0, blockBytes, offset);
+      if (bytesRead === 0) return;
+      offset += bytesRead;
+      yield block.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openInode(file: LogFile): Promise<FileHandle | undefined> {
+  const directory = file.path.slice(0, file.path.lastIndexOf('/'));
+  for (const { path, inode } of await logFiles(directory)) {
+    if (inode !== file.inode) continue;
+    const handle = await open(path, 'r').catch(() => undefined);
+    if (handle && (await handle.stat()).ino === file.inode) return handle;
+    await handle?.close();
+  }
+  return undefined;
+}

@@ -1,0 +1,193 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type Clock, sleep, toError } from '@sheaf/base';
+import type { Capability } from '@sheaf/ports';
+import { available, missing } from './capabilities.ts';
+import { keptAnswer } from './kept-answer.ts';
+import { MachineFiles } from './machine-files.ts';
+import { endAllPasst, ensurePasst } from './passt.ts';
+import type { Passt } from './passt-command.ts';
+import { arpRequest, connectionRequest, isArpReply, withLength } from './pod-frames.ts';
+import { podAddresses } from './pod-network.ts';
+import { findProgram } from './run-program.ts';
+import { connectUnix } from './unix-socket.ts';
+
+export interface PodNetworkProbe {
+  readonly directory: string;
+  readonly bootId: string;
+  readonly clock: Clock;
+  /** Of QEMU; `undefined` where there is none. */
+  readonly emulatorVersion: string | undefined;
+}
+
+export interface PodNetworkAnswer {
+  /** What machines get as their pod network. */
+  readonly passt?: Passt;
+  readonly capability: Capability;
+}
+
+const limitMs = 3000;
+const probePrefix = 'pod-probe-';
+const bridgeInstead = 'attach the machine to a bridged network to let it out';
+
+/** Changes when what is tried or written down does. */
+const probeVersion = 2;
+
+/**
+ * Whether a pod network that reaches the outside, and never the host's loopback, can be made here. One is made and tried with
+ * packets that a guest could send: there are versions of passt that carry packets for 127.0.0.1 to the loopback of the network
+ * that they are in. Such a passt is put into a network of its own, where nothing is on the loopback.
+ */
+export async function probePodNetwork(probe: PodNetworkProbe, isFresh: boolean): Promise<PodNetworkAnswer> {
+  const { emulatorVersion = '0', directory, bootId } = probe;
+  const program = findProgram('passt');
+  if (program === undefined)
+    return refused('passt is not installed', `apt-get install passt, or ${bridgeInstead}`);
+  if (!isAtLeast(emulatorVersion, [7, 2]))
+    return refused(`QEMU ${emulatorVersion} cannot talk to passt`, `install QEMU 7.2, or ${bridgeInstead}`);
+  const { mtimeMs } = await stat(program);
+  const path = join(directory, 'pod-network.json');
+  const key = `${probeVersion} ${bootId} ${emulatorVersion} ${program} ${mtimeMs} ${process.getuid?.()}`;
+  // What is in the way may be mended.
+  const holds = ({ passt }: PodNetworkAnswer): boolean => passt !== undefined;
+  return await keptAnswer({ path, key, isFresh, holds }, async () => {
+    await removeLeftovers(probe);
+    return await tryWays(probe, program);
+  });
+}
+
+async function tryWays(probe: PodNetworkProbe, program: string): Promise<PodNetworkAnswer> {
+  const fault = await faultOf({ program }, probe);
+  if (fault === undefined) {
+    const capability = available(`guests on the pod network reach it through ${program}`);
+    return { passt: { program }, capability };
+  }
+  const pasta = findProgram('pasta') ?? 'pasta';
+  const faultApart = await faultOf({ program, pasta }, probe);
+  if (faultApart === undefined) {
+    const capability = available(
+      `guests on the pod network reach it through ${program} in a network of its own, since alone it ${fault}`,
+    );
+    return { passt: { program, pasta }, capability };
+  }
+  return refused(
+    `the installed passt ${fault}; in a network of its own it ${faultApart}`,
+    `install a newer passt (that of Debian 13 is new enough); or let this user make user namespaces and open /dev/net/tun, ` +
+      `and then start Sheaf again; or ${bridgeInstead}`,
+  );
+}
+
+/** What is wrong with a way to run passt; `undefined` if it can be used. */
+async function faultOf(passt: Passt, probe: PodNetworkProbe): Promise<string | undefined> {
+  const { directory } = probe;
+  const files = new MachineFiles(await mkdtemp(join(directory, `${probePrefix}${process.pid}-`)));
+  try {
+    const leak = await findLeak(files, probe, passt);
+    return leak === undefined ? undefined : `lets a guest reach the loopback of the host through ${leak}`;
+  } catch (error) {
+    return `does not work: ${wordsOf(toError(error))}`;
+  } finally {
+    await rm(files.directory, { recursive: true, force: true });
+  }
+}
+
+/** Each attempt left the same ones in the log, and some about the log itself. */
+function wordsOf({ message }: Error): string {
+  const lines = message.split('\n').filter((line) => !line.endsWith('to syslog'));
+  return [...new Set(lines)].join('; ');
+}
+
+/** Those of lives that ended in the middle of it. */
+async function removeLeftovers(probe: PodNetworkProbe): Promise<void> {
+  for (const name of await readdir(probe.directory)) {
+    const pid = name.startsWith(probePrefix) ? name.slice(probePrefix.length).split('-')[0] : undefined;
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    const files = new MachineFiles(join(probe.directory, name));
+    await endAllPasst(files, { ...probe, limitMs });
+    await rm(files.directory, { recursive: true, force: true });
+  }
+}
+
+function refused(reason: string, wayOut: string): PodNetworkAnswer {
+  const instead = 'guests on the pod network reach nothing outside';
+  return { capability: missing(`${reason}; ${instead}`, wayOut) };
+}
+
+function isAtLeast(version: string, least: readonly [number, number]): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > least[0] || (major === least[0] && minor >= least[1]);
+}
+
+/** The address through which a guest comes to a server on the host's loopback; `undefined` if there is none. */
+async function findLeak(
+  files: MachineFiles,
+  { bootId, clock }: PodNetworkProbe,
+  passt: Passt,
+): Promise<string | undefined> {
+  const nic = { name: 'probe', model: 'virtio', mac: '', link: { kind: 'user' } } as const;
+  // A life that ends in the middle of this leaves nothing behind.
+  const host = { passt, bootId, clock, limitMs, lifeSeconds: 15 };
+  let socket: Socket | undefined;
+  try {
+    socket = await connectUnix(files.path(await ensurePasst(files, nic, host)));
+    return await leakOf(socket, ['127.0.0.1', '0.0.0.0', podAddresses().gateway], clock);
+  } finally {
+    socket?.destroy();
+    await endAllPasst(files, host);
+  }
+}
+
+async function leakOf(
+  socket: Socket,
+  addresses: readonly string[],
+  clock: Clock,
+): Promise<string | undefined> {
+  const reached = new Set<string>();
+  const servers = addresses.map((address) =>
+    createServer((connection) => {
+      reached.add(address);
+      connection.destroy();
+    }),
+  );
+  try {
+    const ports = await Promise.all(servers.map(listen));
+    const { guest, gateway } = podAddresses();
+    const answered = arpAnswer(socket);
+    for (const [index, address] of addresses.entries())
+      socket.write(withLength(connectionRequest(guest, { address, port: ports[index] ?? 0 })));
+    // Packets are dealt with in turn: when this one is answered, the connections were made if they ever are.
+    socket.write(withLength(arpRequest(guest, gateway)));
+    const silence = sleep(clock, limitMs).then(() => 'silence' as const);
+    if ((await Promise.race([answered, silence])) === 'silence')
+      throw new Error(`it did not answer a guest within ${limitMs} ms`);
+    await sleep(clock, settleMs);
+    return addresses.find((address) => reached.has(address));
+  } finally {
+    for (const server of servers) server.close();
+  }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** For connections that are made to be told, also by the second of two programs. */
+const settleMs = 100;
+
+async function arpAnswer(socket: Socket): Promise<'answered'> {
+  let bytes = Buffer.alloc(0);
+  return await new Promise((resolve, reject) => {
+    socket.once('close', () => reject(new Error('it closed the connection of a guest')));
+    socket.on('data', (chunk: Buffer) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      while (bytes.length >= 4 && bytes.length >= 4 + bytes.readUInt32BE(0)) {
+        const frame = bytes.subarray(4, 4 + bytes.readUInt32BE(0));
+        bytes = bytes.subarray(4 + frame.length);
+        if (isArpReply(frame)) resolve('answered');
+      }
+    });
+  });
+}

@@ -1,0 +1,1 @@
+export { openQemu, type QemuOptions } from './open-qemu.ts';

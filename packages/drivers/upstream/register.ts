@@ -1,0 +1,1 @@
+export { HttpsUpstream } from './https-upstream.ts';

@@ -1,0 +1,1 @@
+export { HttpsWebhookClient, type HttpsWebhookTarget } from './https-webhook-client.ts';

@@ -1,0 +1,131 @@
+import { timestampOf } from '@sheaf/api';
+import type { Job, JobCondition, Pod } from '@sheaf/api/workload/index';
+import { type Clock, toError } from '@sheaf/base';
+import { type Client, resources } from '@sheaf/client';
+import {
+  again,
+  done,
+  type EventRecorder,
+  type ObjectCache,
+  parseKey,
+  type ReconcileResult,
+} from '@sheaf/runtime';
+import type { Owner } from '../pods/owned-objects.ts';
+import type { OwnedPods } from '../pods/owned-pods.ts';
+import { controllerOf } from '../pods/ownership.ts';
+import { recheck } from '../pods/recheck.ts';
+import { isTracked, trackingFinalizer } from './job-pod.ts';
+import { type JobFacts, type JobStep, planJob, recheckInMs } from './plan.ts';
+import { changesOf, planJobStatus } from './status.ts';
+
+export interface JobParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly recorder: EventRecorder;
+  readonly jobs: ObjectCache<Job>;
+  readonly pods: OwnedPods;
+}
+
+/** One pass over a job: one step, then its status. */
+export async function reconcileJob(
+  parts: JobParts,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const job = parts.jobs.get(key);
+  if (!job) return freeOrphans(parts, key, signal);
+  const step = planJob(await readFacts(parts, job, signal));
+  const problem = await takeStep(parts, { job, step }, signal).then(() => undefined, toError);
+  if (step.action === 'expire') return done;
+  const facts = await readFacts(parts, job, signal);
+  const next = planJobStatus(facts, timestampOf(parts.clock));
+  if (next) await writeStatus(parts, { job, next }, signal);
+  if (problem) throw problem;
+  // The watch tells of what was written, and wakes it.
+  if (next) return recheck(parts.pods.doubtInMs);
+  return step.action === 'none' ? recheck(recheckInMs(facts), parts.pods.doubtInMs) : again(0);
+}
+
+async function readFacts({ pods, clock }: JobParts, job: Job, signal: AbortSignal): Promise<JobFacts> {
+  return { job, pods: await pods.list(job.metadata.namespace ?? '', signal), nowMs: clock.now() };
+}
+
+async function takeStep(
+  { client, pods }: JobParts,
+  { job, step }: { readonly job: Job; readonly step: JobStep },
+  signal: AbortSignal,
+): Promise<void> {
+  const owner: Owner = { object: job, resource: resources.jobs };
+  switch (step.action) {
+    case 'none':
+      return;
+    case 'adopt':
+      return pods.adopt(owner, step.pods, signal);
+    case 'release':
+      return pods.release(owner, step.pods, signal);
+    case 'free':
+      return free(pods, step.pods, signal);
+    case 'create':
+      return pods.createMany(owner, step.orders, signal);
+    case 'drop':
+      await free(pods, step.pods.filter(isTracked), signal);
+      return pods.deleteMany(owner, step.pods, signal);
+    case 'delete':
+      return pods.deleteMany(owner, step.pods, signal);
+    case 'expire':
+      return expire(client, job, signal);
+  }
+}
+
+async function expire(client: Client, { metadata }: Job, signal: AbortSignal): Promise<void> {
+  const { namespace = '', name = '', uid = '' } = metadata;
+  await client.delete(resources.jobs, { namespace, name }, { uid, propagationPolicy: 'Foreground', signal });
+}
+
+async function free(pods: OwnedPods, tracked: readonly Pod[], signal: AbortSignal): Promise<void> {
+  for (const pod of tracked) {
+    const finalizers = (pod.metadata.finalizers ?? []).filter((name) => name !== trackingFinalizer);
+    await pods.updateIfThere({ ...pod, metadata: { ...pod.metadata, finalizers } }, signal);
+  }
+}
+
+/** Nobody counts the pods of a job that is gone. */
+async function freeOrphans({ pods }: JobParts, key: string, signal: AbortSignal): Promise<ReconcileResult> {
+  const { namespace, name } = parseKey(key);
+  const orphans = (await pods.list(namespace, signal)).filter((pod) => {
+    const controller = controllerOf(pod);
+    return isTracked(pod) && controller?.kind === 'Job' && controller.name === name;
+  });
+  await free(pods, orphans, signal);
+  return done;
+}
+
+async function writeStatus(
+  { client, recorder }: JobParts,
+  { job, next }: { readonly job: Job; readonly next: Job },
+  signal: AbortSignal,
+): Promise<void> {
+  await client.updateStatus(resources.jobs, next, { signal });
+  const { namespace = '', name = '', uid = '' } = job.metadata;
+  const about = { resource: resources.jobs, namespace, name, uid };
+  for (const condition of changesOf(job, next)) {
+    const event = eventOf(condition);
+    if (event) recorder.record({ about, ...event });
+  }
+}
+
+function eventOf({
+  type,
+  status,
+  reason = '',
+  message = '',
+}: JobCondition):
+  | { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }
+  | undefined {
+  if (type === 'Complete') return { type: 'Normal', reason: 'Completed', message: 'Job completed' };
+  if (type === 'Failed') return { type: 'Warning', reason, message };
+  if (type !== 'Suspended') return undefined;
+  return status === 'True'
+    ? { type: 'Normal', reason: 'Suspended', message: 'Job suspended' }
+    : { type: 'Normal', reason: 'Resumed', message: 'Job resumed' };
+}

@@ -1,0 +1,48 @@
+import type { Container, LifecycleHandler, Pod } from '@sheaf/api/workload/index';
+import { type Clock, sleep, toError } from '@sheaf/base';
+import type { CheckResult } from '@sheaf/ports';
+import type { ContainerChecks } from './container-checks.ts';
+import type { ContainerRun } from './run-ids.ts';
+
+export interface HookTarget {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly run: Pick<ContainerRun, 'observed'>;
+}
+
+/** What a container asks to be done after its start and before its end. */
+export class LifecycleHooks {
+  readonly #checks: ContainerChecks;
+  readonly #clock: Clock;
+
+  constructor(checks: ContainerChecks, clock: Clock) {
+    this.#checks = checks;
+    this.#clock = clock;
+  }
+
+  /** Bounded by `limitMs`; what goes wrong is told, and stops nothing. */
+  async run(
+    { pod, container, run }: HookTarget,
+    hook: LifecycleHandler,
+    { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal },
+  ): Promise<CheckResult> {
+    const late = new AbortController();
+    const timer = this.#clock.schedule(limitMs, () => late.abort(new Error(`not done within ${limitMs} ms`)));
+    const all = AbortSignal.any([late.signal, signal]);
+    try {
+      if (hook.sleep) {
+        await sleep(this.#clock, hook.sleep.seconds * 1000, all);
+        return { isHealthy: true };
+      }
+      const address = pod.status?.podIP ?? '127.0.0.1';
+      return await this.#checks.carryOut({ pod, container, runId: run.observed.id, address }, hook, all);
+    } catch (error) {
+      return {
+        isHealthy: false,
+        text: late.signal.aborted ? `not done within ${limitMs} ms` : toError(error).message,
+      };
+    } finally {
+      timer.dispose();
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { Container, Pod } from '@sheaf/api/workload/index';
+import { isInitDone, mainContainersToStart, nextInitContainers } from './container-order.ts';
+import { type EndReason, planEnd } from './pod-end.ts';
+import type { ContainerRun, PodSandbox } from './run-ids.ts';
+
+/** What the checks of a running container say. */
+export interface ProbeFacts {
+  readonly isStarted: boolean;
+  readonly isReady: boolean;
+  /** Why it has to be ended: its liveness or startup check has failed too often. */
+  readonly failure?: string;
+}
+
+export interface PodFacts {
+  readonly pod: Pod;
+  /** Oldest first. */
+  readonly sandboxes: readonly PodSandbox[];
+  readonly runs: ReadonlyMap<string, readonly ContainerRun[]>;
+  /** Whether everything that it mounts is there. */
+  readonly areVolumesReady: boolean;
+  /** Whether anything of its volumes is on this host. */
+  readonly hasVolumes: boolean;
+  /** By container; of its newest run. */
+  readonly probes: ReadonlyMap<string, ProbeFacts>;
+  readonly nowMs: number;
+}
+
+/** A run that is to be: the image and everything else that it needs are looked for when it is taken. */
+export interface RunOrder {
+  readonly container: Container;
+  readonly attempt: number;
+  readonly crashes: number;
+  readonly sandboxId: string;
+}
+
+export type PodStep =
+  | { readonly action: 'start-sandbox'; readonly attempt: number }
+  | { readonly action: 'start'; readonly order: RunOrder }
+  | {
+      readonly action: 'stop';
+      readonly runs: readonly ContainerRun[];
+      readonly graceMs: number;
+      readonly reason: EndReason;
+    }
+  /** Runs that nobody will ask about any more. */
+  | { readonly action: 'remove-runs'; readonly runs: readonly ContainerRun[] }
+  | { readonly action: 'end-sandbox'; readonly sandboxes: readonly PodSandbox[] }
+  | { readonly action: 'remove-sandbox'; readonly sandboxes: readonly PodSandbox[] }
+  | { readonly action: 'remove-volumes' }
+  /** Nothing of it is left on this host. */
+  | { readonly action: 'let-go' };
+
+/** What is to be done for a pod now; several containers may start at once. */
+export function planPod(facts: PodFacts): readonly PodStep[] {
+  const end = planEnd(facts);
+  if (end) return end;
+  if (!facts.areVolumesReady) return [];
+  const sandbox = facts.sandboxes.at(-1);
+  if (sandbox?.sandbox.state !== 'ready') return [planSandbox(facts)];
+  return [...planProbeFailures(facts), ...planStarts(facts, sandbox.sandbox.id), ...planOldRuns(facts)];
+}
+
+/** A sandbox that has ended, as after a restart of the host, is followed by another one. */
+function planSandbox({ sandboxes }: PodFacts): PodStep {
+  const newest = sandboxes.at(-1);
+  if (!newest) return { action: 'start-sandbox', attempt: 0 };
+  const isStarting = newest.sandbox.state === 'starting';
+  return { action: 'start-sandbox', attempt: isStarting ? newest.attempt : newest.attempt + 1 };
+}
+
+function planProbeFailures({ pod, runs, probes }: PodFacts): readonly PodStep[] {
+  return [...runs.values()].flatMap((all): PodStep[] => {
+    const run = all.at(-1);
+    const failure = run && run.observed.state === 'running' ? probes.get(run.container)?.failure : undefined;
+    if (!run || failure === undefined) return [];
+    return [{ action: 'stop', runs: [run], graceMs: graceOf(pod), reason: { kind: 'probe', text: failure } }];
+  });
+}
+
+function graceOf({ spec }: Pod): number {
+  return (spec.terminationGracePeriodSeconds ?? 30) * 1000;
+}
+
+function planStarts(facts: PodFacts, sandboxId: string): readonly PodStep[] {
+  const orders = isInitDone(facts, sandboxId)
+    ? [...nextInitContainers(facts, sandboxId), ...mainContainersToStart(facts, sandboxId)]
+    : nextInitContainers(facts, sandboxId);
+  return orders.map((order) => ({ action: 'start', order }));
+}
+
+/** The newest run, and the one before it for its log, are kept. */
+function planOldRuns({ runs }: PodFacts): readonly PodStep[] {
+  const old = [...runs.values()].flatMap((all) =>
+    all.slice(0, -2).filter(({ observed }) => observed.state === 'ended'),
+  );
+  return old.length > 0 ? [{ action: 'remove-runs', runs: old }] : [];
+}

@@ -1,0 +1,119 @@
+import type { KubeObject } from '@sheaf/api';
+import type { Pod } from '@sheaf/api/workload/index';
+import { silentLogger } from '@sheaf/base';
+import { type Client, type ResourceRef, resources } from '@sheaf/client';
+import type { PodVolume } from '@sheaf/ports';
+import { Manager } from '@sheaf/runtime';
+import { SeededRandom, settle, startTestServer, TestClock } from '@sheaf/testkit';
+import {
+  SimulatedContainerHost,
+  SimulatedContainerImages,
+  SimulatedContainers,
+} from '@sheaf/testkit/containers/index';
+import { SimulatedPodVolumes, SimulatedVolumeHost } from '@sheaf/testkit/pod-volumes/index';
+import { register } from './register.ts';
+
+const guest = {
+  id: `sha256:${'9'.repeat(64)}`,
+  bytes: 2_000_000,
+  user: '',
+  entryPoint: ['/guest'],
+  arguments: [],
+  createdAt: 0,
+};
+
+/** What it makes is there for the containers of the simulated host. */
+class SharedPodVolumes extends SimulatedPodVolumes {
+  readonly #files: SimulatedContainerHost['files'];
+
+  constructor({ files }: SimulatedContainerHost) {
+    super(new SimulatedVolumeHost());
+    this.#files = files;
+  }
+
+  override async ensure(...given: Parameters<SimulatedPodVolumes['ensure']>): Promise<PodVolume> {
+    const volume = await super.ensure(...given);
+    this.#files.makeDirectory(volume.hostPath);
+    return volume;
+  }
+
+  override async ensureMessageFile(
+    ...given: Parameters<SimulatedPodVolumes['ensureMessageFile']>
+  ): Promise<string> {
+    const path = await super.ensureMessageFile(...given);
+    this.#files.write(path, '');
+    return path;
+  }
+}
+
+/** A server, a node agent, and a simulated host for its containers. */
+export interface PodWorld {
+  readonly clock: TestClock;
+  readonly client: Client;
+  readonly host: SimulatedContainerHost;
+  create<T extends KubeObject>(
+    resource: ResourceRef<T>,
+    name: string,
+    object: Omit<T, 'metadata'>,
+  ): Promise<T>;
+  get<T extends KubeObject>(resource: ResourceRef<T>, name: string): Promise<T>;
+  pods(): Promise<readonly Pod[]>;
+  until(claim: () => Promise<boolean> | boolean): Promise<void>;
+  /** The newest run of a container ends by itself. */
+  exit(pod: string, container: string, code: number): void;
+  addRemoteImage(reference: string): void;
+}
+
+export async function withPods(use: (world: PodWorld) => Promise<void>): Promise<void> {
+  const clock = new TestClock();
+  const { client, close } = await startTestServer({ clock });
+  await client.create(resources.namespaces, { metadata: { name: 'default' } });
+  await client.create(resources.serviceAccounts, {
+    metadata: { namespace: 'default', name: 'default' },
+    automountServiceAccountToken: false,
+  });
+  const host = new SimulatedContainerHost({ clock, random: new SeededRandom(1) });
+  host.addImage('localhost/test/guest:1', guest);
+  const containers = new SimulatedContainers(host);
+  const images = new SimulatedContainerImages(host);
+  const manager = new Manager({ client, clock, random: new SeededRandom(2), logger: silentLogger });
+  register(manager, {
+    nodeName: 'here',
+    containers,
+    images,
+    volumes: new SharedPodVolumes(host),
+    checks: { http: unexpected, tcp: unexpected, grpc: unexpected },
+    hostAddresses: () => ['192.0.2.1'],
+    clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
+    diskOf: (_, name) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
+  });
+  await containers.probe(new AbortController().signal);
+  void manager.start();
+  try {
+    await use({
+      clock,
+      client,
+      host,
+      create: (resource, name, object) =>
+        client.create(resource, { ...object, metadata: { namespace: 'default', name } } as never),
+      get: (resource, name) => client.get(resource, { namespace: 'default', name }),
+      pods: async () => (await client.list(resources.pods, { namespace: 'default' })).items,
+      until: (claim) => settle({ clock, until: claim, limitMs: 1_200_000 }),
+      exit(pod, container, code) {
+        const title = `default/${pod}/${container}`;
+        const run = [...host.containers.values()].findLast(({ spec }) => spec.title === title);
+        host.exit(run?.spec.id ?? '', code);
+      },
+      addRemoteImage: (reference) => host.sources.set(reference, { image: guest }),
+    });
+  } finally {
+    await manager.stop();
+    containers.dispose();
+    images.dispose();
+    await close();
+  }
+}
+
+function unexpected(): never {
+  throw new Error('no test asks for that');
+}

@@ -1,0 +1,303 @@
+import { identityOf, timestampOf } from '@sheaf/api';
+import type { NodeObject } from '@sheaf/api/node/index';
+import type { Container, Pod, Service } from '@sheaf/api/workload/index';
+import { type Clock, StatusError, toError } from '@sheaf/base';
+import { type Client, resources } from '@sheaf/client';
+import type { Containers, PodVolume, PodVolumes } from '@sheaf/ports';
+import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
+import { recheck } from '../pods/recheck.ts';
+import type { StartProblem } from './container-status.ts';
+import type { HostView } from './host-view.ts';
+import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts';
+import { type PodData, readPodData } from './pod-content.ts';
+import { deadlineInMs } from './pod-end.ts';
+import type { ProbeRunner } from './probe-runner.ts';
+import { policyOf, restartInMs } from './restart.ts';
+import { runsOf, sandboxesOf } from './run-ids.ts';
+import type { PodEvent, RunLauncher } from './run-launcher.ts';
+import type { RunStopper } from './run-stopper.ts';
+import { type ClusterNames, planSandboxSpec } from './sandbox-plan.ts';
+import { planPodStatus } from './status.ts';
+import type { VolumeKeeper, VolumeOutcome } from './volume-keeper.ts';
+
+export interface PodParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly nodeName: string;
+  /** By UID: pods that are to run on this node. */
+  readonly podOf: (uid: string) => Pod | undefined;
+  readonly nodes: ObjectCache<NodeObject>;
+  readonly services: ObjectCache<Service>;
+  readonly containers: Containers;
+  readonly volumes: PodVolumes;
+  readonly view: HostView;
+  readonly launcher: RunLauncher;
+  readonly stopper: RunStopper;
+  readonly probes: ProbeRunner;
+  readonly volumeKeeper: VolumeKeeper;
+  readonly hostAddresses: () => readonly string[];
+  readonly clusterNames: () => ClusterNames;
+  readonly forget: (podUid: string) => void;
+  readonly tell: (pod: Pod, event: PodEvent) => void;
+}
+
+/** What became of the steps of a pass. */
+interface Outcome {
+  readonly problems: Map<string, StartProblem>;
+  /** When to look again, in milliseconds. */
+  readonly waits: (number | undefined)[];
+}
+
+const volumeRetryMs = 5000;
+const sandboxRetryMs = 5000;
+/** Files of mounted maps and secrets follow within this time. */
+const refreshMs = 60_000;
+
+/** One pass over a pod of this node, by its UID: what the API says of it and what is on the host. */
+export async function reconcilePod(
+  parts: PodParts,
+  uid: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const pod = parts.podOf(uid) ?? goneOf(uid);
+  const outcome: Outcome = { problems: new Map(), waits: [] };
+  const data = await readPodData(parts.client, pod, signal);
+  const prepared = await prepareVolumes(parts, { pod, data, outcome }, signal);
+  const facts = await observe(parts, { pod, prepared }, signal);
+  const steps = planPod(facts);
+  const volumes = prepared?.state === 'ready' ? prepared.volumes : [];
+  for (const step of steps) await takeStep(parts, { facts, data, volumes, step, outcome }, signal);
+  if (steps.some(({ action }) => action === 'let-go')) return done;
+  return conclude(parts, { pod, prepared, outcome }, signal);
+}
+
+/** A pod that the API does not know any more: it goes at once. */
+function goneOf(uid: string): Pod {
+  const deletionTimestamp = '1970-01-01T00:00:00Z';
+  return { metadata: { uid, deletionTimestamp, deletionGracePeriodSeconds: 0 }, spec: { containers: [] } };
+}
+
+async function prepareVolumes(
+  parts: PodParts,
+  { pod, data, outcome }: { readonly pod: Pod; readonly data: PodData; readonly outcome: Outcome },
+  signal: AbortSignal,
+): Promise<VolumeOutcome | undefined> {
+  const isOver = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+  if (pod.metadata.deletionTimestamp !== undefined || isOver) return undefined;
+  const addresses = addressesOf(parts, pod);
+  const node = parts.nodes.get(parts.nodeName);
+  const prepared = await parts.volumeKeeper.ensure({ pod, data, node, ...addresses }, signal);
+  if (prepared.state === 'ready') {
+    outcome.waits.push(prepared.renewMs, (pod.spec.volumes ?? []).length > 0 ? refreshMs : undefined);
+    return prepared;
+  }
+  const message = `MountVolume.SetUp failed for volume "${prepared.volumeName}" : ${prepared.message}`;
+  parts.tell(pod, { type: 'Warning', reason: 'FailedMount', message });
+  for (const { name } of pod.spec.containers)
+    outcome.problems.set(name, { reason: 'ContainerCreating', message });
+  outcome.waits.push(volumeRetryMs);
+  return prepared;
+}
+
+function addressesOf(
+  { hostAddresses }: PodParts,
+  { status }: Pod,
+): { readonly hostAddress: string; readonly podAddresses: readonly string[] } {
+  return { hostAddress: hostAddresses()[0] ?? '', podAddresses: (status?.podIPs ?? []).map(({ ip }) => ip) };
+}
+
+async function observe(
+  { view, volumes, probes, clock }: PodParts,
+  { pod, prepared }: { readonly pod: Pod; readonly prepared: VolumeOutcome | undefined },
+  signal: AbortSignal,
+): Promise<PodFacts> {
+  const { uid } = identityOf(pod);
+  const { sandboxes, containers } = await view.look(signal);
+  const runs = runsOf(uid, containers);
+  const newest = (container: Container): ProbeFacts =>
+    probes.factsOf(pod, container, runs.get(container.name)?.at(-1));
+  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const running = [...runs.values()].flat().filter(({ observed }) => observed.state === 'running');
+  probes.keep(uid, new Set(running.map(({ observed }) => observed.id)));
+  return {
+    pod,
+    sandboxes: sandboxesOf(uid, sandboxes),
+    runs,
+    areVolumesReady: prepared?.state === 'ready',
+    hasVolumes: (await volumes.pods(signal)).includes(uid),
+    probes: new Map(all.map((container) => [container.name, newest(container)])),
+    nowMs: clock.now(),
+  };
+}
+
+interface StepContext {
+  readonly facts: PodFacts;
+  readonly data: PodData;
+  readonly volumes: readonly PodVolume[];
+  readonly step: PodStep;
+  readonly outcome: Outcome;
+}
+
+type Taker<Action extends PodStep['action']> = (
+  parts: PodParts,
+  context: StepContext & { readonly step: Extract<PodStep, { readonly action: Action }> },
+  signal: AbortSignal,
+) => Promise<void>;
+
+const takers: { readonly [Action in PodStep['action']]: Taker<Action> } = {
+  'start-sandbox': startSandbox,
+  start: startRun,
+  stop: ({ stopper }, { facts, step }, signal) => {
+    for (const run of step.runs) stopper.stop({ ...step, pod: facts.pod, run }, signal);
+    return Promise.resolve();
+  },
+  'remove-runs': async ({ containers }, { step }, signal) => {
+    for (const { observed } of step.runs) {
+      await containers.removeContainer(observed.id, signal);
+      await containers.removeLog(observed.id, signal);
+    }
+  },
+  'end-sandbox': async ({ containers }, { step }, signal) => {
+    for (const { sandbox } of step.sandboxes) await containers.endSandbox(sandbox.id, signal);
+  },
+  'remove-sandbox': async ({ containers }, { step }, signal) => {
+    for (const { sandbox } of step.sandboxes) await containers.removeSandbox(sandbox.id, signal);
+  },
+  'remove-volumes': async ({ volumes }, { facts }, signal) => {
+    await volumes.remove(identityOf(facts.pod).uid, signal);
+  },
+  'let-go': letGo,
+};
+
+async function takeStep(parts: PodParts, context: StepContext, signal: AbortSignal): Promise<void> {
+  const take = takers[context.step.action] as Taker<PodStep['action']>;
+  await take(parts, context, signal);
+}
+
+async function startSandbox(
+  { containers, clusterNames, tell }: PodParts,
+  { facts, step, outcome }: StepContext & { readonly step: Extract<PodStep, { action: 'start-sandbox' }> },
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod } = facts;
+  try {
+    await containers.startSandbox(planSandboxSpec(pod, step.attempt, clusterNames()), signal);
+    outcome.waits.push(0);
+  } catch (error) {
+    const message = `Failed to create pod sandbox: ${toError(error).message}`;
+    tell(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message });
+    for (const { name } of pod.spec.containers)
+      outcome.problems.set(name, { reason: 'ContainerCreating', message });
+    outcome.waits.push(sandboxRetryMs);
+  }
+}
+
+async function startRun(
+  parts: PodParts,
+  {
+    facts,
+    data,
+    volumes,
+    step,
+    outcome,
+  }: StepContext & { readonly step: Extract<PodStep, { action: 'start' }> },
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod, sandboxes } = facts;
+  const { namespace } = identityOf(pod);
+  const seen = [...parts.services.list(namespace), ...parts.services.list('default').filter(isKubernetes)];
+  const own = sandboxes.at(-1)?.sandbox.addresses ?? [];
+  const [hostAddress = ''] = parts.hostAddresses();
+  const result = await parts.launcher.launch(
+    step.order,
+    {
+      pod,
+      data,
+      volumes,
+      services: [...new Set(seen)],
+      node: parts.nodes.get(parts.nodeName),
+      hostAddress,
+      podAddresses: pod.spec.hostNetwork ? [hostAddress] : own,
+    },
+    signal,
+  );
+  if (result.state === 'started') outcome.waits.push(0);
+  if (result.state !== 'failed') return;
+  outcome.problems.set(step.order.container.name, result.problem);
+  outcome.waits.push(result.retryMs);
+}
+
+function isKubernetes({ metadata }: Service): boolean {
+  return metadata.name === 'kubernetes';
+}
+
+/** Nothing of it is on this host: the API may forget it. */
+async function letGo(
+  { client, podOf, forget }: PodParts,
+  { facts }: StepContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name, uid } = identityOf(facts.pod);
+  const isKnown = podOf(uid) !== undefined;
+  forget(uid);
+  if (!isKnown) return;
+  try {
+    await client.delete(resources.pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
+  }
+}
+
+/** Looks once more, and writes down what is to be seen. */
+async function conclude(
+  parts: PodParts,
+  {
+    pod,
+    prepared,
+    outcome,
+  }: { readonly pod: Pod; readonly prepared: VolumeOutcome | undefined; readonly outcome: Outcome },
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const facts = await observe(parts, { pod, prepared }, signal);
+  if (parts.podOf(identityOf(pod).uid)) await writeStatus(parts, { facts, outcome }, signal);
+  const restarts = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].map((container) =>
+    restartWait(facts, container),
+  );
+  const isGoing = pod.metadata.deletionTimestamp !== undefined;
+  return recheck(
+    ...outcome.waits,
+    ...restarts,
+    deadlineInMs(pod, facts.nowMs) || undefined,
+    isGoing ? 1000 : undefined,
+  );
+}
+
+function restartWait({ pod, runs, nowMs }: PodFacts, container: Container): number | undefined {
+  const newest = runs.get(container.name)?.at(-1);
+  if (newest?.observed.state !== 'ended') return undefined;
+  const isInit = (pod.spec.initContainers ?? []).includes(container);
+  return restartInMs(newest, policyOf(pod, container, isInit), nowMs) || undefined;
+}
+
+async function writeStatus(
+  parts: PodParts,
+  { facts, outcome }: { readonly facts: PodFacts; readonly outcome: Outcome },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, volumes, hostAddresses } = parts;
+  const { pod } = facts;
+  const { uid } = identityOf(pod);
+  const ended = [...facts.runs.values()].flat().filter(({ observed }) => observed.state === 'ended');
+  const messages = new Map<string, string>();
+  for (const { observed } of ended)
+    messages.set(observed.id, await volumes.readMessage(uid, observed.id, signal));
+  const extras = { problems: outcome.problems, messages, imageNames: new Map<string, string>() };
+  const next = planPodStatus(facts, extras, { hostAddresses: hostAddresses(), now: timestampOf(clock) });
+  if (!next) return;
+  try {
+    await client.updateStatus(resources.pods, next, { signal });
+  } catch (error) {
+    // Changed or gone meanwhile: its watch brings it again.
+    if (!StatusError.is(error, 'Conflict') && !StatusError.is(error, 'NotFound')) throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import { identityOf } from '@sheaf/api';
+import type { Pod } from '@sheaf/api/workload/index';
+import type { HostPort, SandboxDns, SandboxSpec } from '@sheaf/ports';
+import { podLabels, sandboxId } from './run-ids.ts';
+
+export interface ClusterNames {
+  /** Where names of the cluster are answered; none: nobody does. */
+  readonly dnsServers: readonly string[];
+  readonly domain: string;
+}
+
+/** One life of a pod. */
+export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames): SandboxSpec {
+  const { namespace, name, uid } = identityOf(pod);
+  const { spec } = pod;
+  const dns = dnsOf(pod, names);
+  return {
+    id: sandboxId(uid, attempt),
+    title: `${namespace}/${name}`,
+    labels: { [podLabels.uid]: uid, [podLabels.name]: name, [podLabels.namespace]: namespace },
+    hostname: (spec.hostname ?? name).slice(0, 63).replace(/[-.]+$/, ''),
+    network: spec.hostNetwork ? { kind: 'host' } : { kind: 'pod', hostPorts: hostPortsOf(pod) },
+    ...(dns && { dns }),
+    ...(spec.hostAliases && {
+      hosts: spec.hostAliases.map(({ ip, hostnames = [] }) => ({ address: ip, names: hostnames })),
+    }),
+    processes: processesOf(pod),
+    sharedMemory: spec.hostIPC ? 'host' : 'sandbox',
+    ...sysctlsOf(pod),
+  };
+}
+
+function sysctlsOf({ spec }: Pod): Pick<SandboxSpec, 'sysctls'> {
+  const settings = spec.securityContext?.sysctls ?? [];
+  if (settings.length === 0) return {};
+  return { sysctls: Object.fromEntries(settings.map(({ name, value }) => [name, value])) };
+}
+
+function processesOf({ spec }: Pod): SandboxSpec['processes'] {
+  if (spec.hostPID) return 'host';
+  return spec.shareProcessNamespace ? 'sandbox' : 'container';
+}
+
+function hostPortsOf({ spec }: Pod): readonly HostPort[] {
+  const ports = [...(spec.initContainers ?? []), ...spec.containers].flatMap(({ ports: own = [] }) => own);
+  return ports.flatMap(({ hostPort, containerPort, protocol, hostIP }): HostPort[] =>
+    hostPort
+      ? [
+          {
+            protocol: (protocol ?? 'TCP').toLowerCase() as HostPort['protocol'],
+            hostPort,
+            containerPort,
+            ...(hostIP && { hostAddress: hostIP }),
+          },
+        ]
+      : [],
+  );
+}
+
+/** `undefined`: as the host does. */
+function dnsOf(pod: Pod, names: ClusterNames): SandboxDns | undefined {
+  const { dnsConfig } = pod.spec;
+  const own: SandboxDns = {
+    servers: dnsConfig?.nameservers ?? [],
+    searches: dnsConfig?.searches ?? [],
+    options: (dnsConfig?.options ?? []).map(({ name = '', value }) =>
+      value === undefined ? name : `${name}:${value}`,
+    ),
+  };
+  if (asksCluster(pod, names)) return joined(clusterDns(pod, names), own);
+  return dnsConfig && own;
+}
+
+function asksCluster({ spec }: Pod, { dnsServers }: ClusterNames): boolean {
+  if (dnsServers.length === 0) return false;
+  if (spec.dnsPolicy === 'ClusterFirstWithHostNet') return true;
+  return spec.dnsPolicy !== 'Default' && spec.dnsPolicy !== 'None' && !spec.hostNetwork;
+}
+
+function clusterDns({ metadata }: Pod, { dnsServers, domain }: ClusterNames): SandboxDns {
+  const searches = [`${metadata.namespace}.svc.${domain}`, `svc.${domain}`, domain];
+  return { servers: dnsServers, searches, options: ['ndots:5'] };
+}
+
+/** The pod's own options replace those of the same name. */
+function joined(cluster: SandboxDns, own: SandboxDns): SandboxDns {
+  const nameOf = (option: string): string => option.split(':')[0] ?? '';
+  const names = new Set(own.options.map(nameOf));
+  return {
+    servers: [...cluster.servers, ...own.servers],
+    searches: [...cluster.searches, ...own.searches],
+    options: [...cluster.options.filter((option) => !names.has(nameOf(option))), ...own.options],
+  };
+}

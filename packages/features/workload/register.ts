@@ -1,0 +1,21 @@
+import type { Manager } from '@sheaf/runtime';
+import { register as registerCronJobs } from './cron-job/register.ts';
+import { register as registerDaemonSets } from './daemon-set/register.ts';
+import { register as registerDeployments } from './deployment/register.ts';
+import { register as registerJobs } from './job/register.ts';
+import { register as registerReplicaSets } from './replica-set/register.ts';
+import { register as registerScheduler } from './scheduler/register.ts';
+import { register as registerStatefulSets } from './stateful-set/register.ts';
+
+export { type PodHost, register as registerPods } from './pod/register.ts';
+
+/** The controllers of everything that makes pods, and what gives these their nodes. */
+export function register(manager: Manager): void {
+  registerDeployments(manager);
+  registerReplicaSets(manager);
+  registerStatefulSets(manager);
+  registerDaemonSets(manager);
+  registerJobs(manager);
+  registerCronJobs(manager);
+  registerScheduler(manager);
+}

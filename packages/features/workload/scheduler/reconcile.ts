@@ -1,0 +1,131 @@
+import { type Condition, timestampOf, withCondition } from '@sheaf/api';
+import type { NodeObject } from '@sheaf/api/node/index';
+import type { PersistentVolumeClaim, StorageClass } from '@sheaf/api/virtualization/index';
+import type { Pod } from '@sheaf/api/workload/index';
+import { type Clock, StatusError } from '@sheaf/base';
+import { type Client, resources } from '@sheaf/client';
+import {
+  done,
+  type EventRecorder,
+  type ObjectCache,
+  type ReconcileResult,
+  type WrittenObjects,
+  waitFor,
+} from '@sheaf/runtime';
+import { withStatus } from '../pods/changed-status.ts';
+import { claimNameOf } from '../pods/pod-claims.ts';
+import { type ClaimFacts, planScheduling, type SchedulingFacts } from './plan.ts';
+
+export interface SchedulerParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly recorder: EventRecorder;
+  /** What the scheduler has bound it sees at once, so that no room is given out twice. */
+  readonly pods: WrittenObjects<Pod>;
+  readonly nodes: ObjectCache<NodeObject>;
+  readonly claims: ObjectCache<PersistentVolumeClaim>;
+  readonly classes: ObjectCache<StorageClass>;
+  readonly machinesOn: SchedulingFacts['machinesOn'];
+  readonly labelsOfNamespace: SchedulingFacts['labelsOfNamespace'];
+}
+
+/** Room comes back in ways that no watch tells. */
+const againMs = 30_000;
+
+/** One pass over a pod without a node. */
+export async function reconcilePodPlace(
+  parts: SchedulerParts,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const pods = await parts.pods.list(undefined, signal);
+  const pod = pods.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+  if (!pod) return done;
+  const step = planScheduling({
+    ...parts,
+    pod,
+    nodes: parts.nodes.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined),
+    assigned: pods.filter(({ spec }) => spec.nodeName),
+    claims: claimsOf(parts, pod),
+  });
+  switch (step.action) {
+    case 'none':
+      return done;
+    case 'bind':
+      await bind(parts, { pod, nodeName: step.nodeName }, signal);
+      return done;
+    case 'wait':
+      await tellWait(parts, { pod, reason: step.reason, message: step.message }, signal);
+      return waitFor(step.message, againMs);
+  }
+}
+
+async function bind(
+  { client, pods, recorder }: SchedulerParts,
+  { pod, nodeName }: { readonly pod: Pod; readonly nodeName: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = '', name = '', uid = '' } = pod.metadata;
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { namespace, name, uid },
+    target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
+  };
+  const target = `/api/v1/namespaces/${namespace}/pods/${name}/binding`;
+  await client.raw(target, { method: 'POST', body: JSON.stringify(body), signal });
+  const bound = await client.find(resources.pods, { namespace, name }, signal);
+  if (bound?.metadata.uid === uid) pods.note(bound);
+  recorder.record({
+    about: aboutOf(pod),
+    type: 'Normal',
+    reason: 'Scheduled',
+    message: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
+  });
+}
+
+async function tellWait(
+  { client, clock, recorder }: SchedulerParts,
+  { pod, reason, message }: { readonly pod: Pod; readonly reason: string; readonly message: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const conditions = (pod.status?.conditions ?? []) as readonly Condition[];
+  const claim = { type: 'PodScheduled', status: 'False', reason, message } as const;
+  const next = withStatus(pod, {
+    phase: 'Pending',
+    ...pod.status,
+    conditions: withCondition(conditions, claim, timestampOf(clock)),
+  });
+  if (!next) return;
+  try {
+    await client.updateStatus(resources.pods, next, { signal });
+  } catch (error) {
+    // It has changed or gone meanwhile; its watch brings it again.
+    if (!StatusError.is(error, 'Conflict') && !StatusError.is(error, 'NotFound')) throw error;
+  }
+  if (reason === 'Unschedulable')
+    recorder.record({ about: aboutOf(pod), type: 'Warning', reason: 'FailedScheduling', message });
+}
+
+function aboutOf({ metadata }: Pod): Parameters<EventRecorder['record']>[0]['about'] {
+  const { namespace = '', name = '', uid = '' } = metadata;
+  return { resource: resources.pods, namespace, name, uid };
+}
+
+function claimsOf(parts: SchedulerParts, pod: Pod): readonly ClaimFacts[] {
+  return (pod.spec.volumes ?? []).flatMap((volume) => {
+    const name = claimNameOf(pod, volume);
+    return name === undefined ? [] : [claimFacts(parts, pod.metadata.namespace ?? '', name)];
+  });
+}
+
+function claimFacts({ claims, classes }: SchedulerParts, namespace: string, name: string): ClaimFacts {
+  const claim = claims.get(`${namespace}/${name}`);
+  return {
+    name,
+    isThere: claim !== undefined && claim.metadata.deletionTimestamp === undefined,
+    isBound: claim?.status?.phase === 'Bound',
+    waitsForUser:
+      classes.get(claim?.spec?.storageClassName ?? '')?.volumeBindingMode === 'WaitForFirstConsumer',
+  };
+}

@@ -1,0 +1,59 @@
+import type { SandboxDns, SandboxObservation, SandboxSpec } from '@sheaf/ports';
+import type { SimulatedContainer } from './simulated-container.ts';
+
+/** One sandbox of a simulated host. */
+export class SimulatedSandbox {
+  readonly spec: SandboxSpec;
+  readonly createdAt: number;
+  readonly containers = new Map<string, SimulatedContainer>();
+  /** Who listens on its ports. */
+  readonly listeners = new Map<number, SimulatedContainer>();
+  state: SandboxObservation['state'] = 'starting';
+  address: string | undefined;
+
+  constructor(spec: SandboxSpec, createdAt: number) {
+    this.spec = spec;
+    this.createdAt = createdAt;
+  }
+
+  observe(): SandboxObservation {
+    const { id, title, labels } = this.spec;
+    const addresses = this.state === 'ready' && this.address !== undefined ? [this.address] : [];
+    return { id, title, labels, state: this.state, addresses, createdAt: this.createdAt };
+  }
+
+  /** It and all in it; `end` says how its containers ended. */
+  close(finish: (container: SimulatedContainer) => void): void {
+    this.state = 'ended';
+    this.address = undefined;
+    this.listeners.clear();
+    for (const container of this.containers.values()) finish(container);
+  }
+
+  /** The files for the names of hosts. */
+  nameFile(path: string): string | undefined {
+    if (path === '/etc/resolv.conf') return resolverFile(this.spec.dns ?? hostDns);
+    if (path !== '/etc/hosts') return undefined;
+    const { hosts = [], hostname } = this.spec;
+    const lines = hosts.map(({ address, names }) => `${address}\t${names.join(' ')}`);
+    return ['127.0.0.1\tlocalhost', `${this.address ?? '127.0.0.1'}\t${hostname}`, ...lines, ''].join('\n');
+  }
+
+  processesSeenBy(container: SimulatedContainer): number {
+    if (this.spec.processes === 'container') return container.processCount;
+    const all = [...this.containers.values()].reduce((sum, { processCount }) => sum + processCount, 0);
+    // The one that holds the namespaces, too; on the host many more.
+    return all + (this.spec.processes === 'host' ? 100 : 1);
+  }
+}
+
+const hostDns: SandboxDns = { servers: ['192.0.2.1'], searches: [], options: [] };
+
+function resolverFile({ servers, searches, options }: SandboxDns): string {
+  return [
+    `search ${searches.join(' ')}`,
+    ...servers.map((server) => `nameserver ${server}`),
+    `options ${options.join(' ')}`,
+    '',
+  ].join('\n');
+}

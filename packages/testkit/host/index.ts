@@ -1,0 +1,1 @@
+export { SimulatedHostFacts } from './simulated-host-facts.ts';

@@ -1,0 +1,31 @@
+import { StatusError, type StatusReason } from '@sheaf/base';
+
+/** Refusals as a driver words them. */
+function refusal(reason: StatusReason, message: string): StatusError {
+  return new StatusError({ reason, message });
+}
+
+export const refusals = {
+  absent: (id: string) => refusal('NotFound', `there is no machine ${id}`),
+  badId: (id: string) => refusal('BadRequest', `${JSON.stringify(id)} cannot be the id of a machine`),
+  notRunning: (id: string) => refusal('Conflict', `machine ${id} does not run: start it first`),
+  runs: (id: string, state: string) =>
+    refusal('Conflict', `machine ${id} is ${state}: end it before it is forgotten`),
+  silent: (id: string) =>
+    refusal(
+      'ServerTimeout',
+      `machine ${id} does not answer; it may come back by itself, or end it and start it again`,
+    ),
+  leaving: (name: string) =>
+    refusal('Conflict', `${name} is leaving the machine: attach it again when it is gone`),
+  noDevice: (name: string) => refusal('NotFound', `the machine has no device ${name}: attach it first`),
+  coldBus: (name: string) =>
+    refusal('BadRequest', `disk ${name} is on the sata bus: use scsi, or attach it at the next start`),
+  noRoom: (what: string) => refusal('BadRequest', `the machine has ${what}: restart it with more`),
+  lacks: (id: string, what: string) =>
+    refusal('BadRequest', `machine ${id} has not ${what}: start it with one`),
+  noAgent: (id: string) =>
+    refusal('ServiceUnavailable', `no guest agent listens in machine ${id}: start qemu-guest-agent in it`),
+  keyInUse: (id: string, key: string) =>
+    refusal('Conflict', `machine ${id} uses what is kept under ${key}: end it first`),
+} as const;

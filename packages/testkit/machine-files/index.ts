@@ -1,0 +1,1 @@
+export { SimulatedMachineFiles } from './simulated-machine-files.ts';

@@ -1,0 +1,2 @@
+export { SimulatedPodVolumes } from './simulated-pod-volumes.ts';
+export { SimulatedVolumeHost } from './simulated-volume-host.ts';
