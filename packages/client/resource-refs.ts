@@ -1,8 +1,11 @@
 import type { KubeObject } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
 import type {
+  Addon,
   DataSource,
   DataVolume,
+  HelmChart,
+  HelmChartConfig,
   KeyPair,
   NetworkAttachmentDefinition,
   PersistentVolume,
@@ -10,6 +13,8 @@ import type {
   Setting,
   StorageClass,
   StorageProfile,
+  Upgrade,
+  Version,
   VirtualMachine,
   VirtualMachineBackup,
   VirtualMachineImage,
@@ -118,6 +123,11 @@ export const resources = {
     'NetworkAttachmentDefinition',
     { plural: 'network-attachment-definitions' },
   ),
+  helmCharts: ref<HelmChart>('helm.cattle.io/v1', 'HelmChart'),
+  helmChartConfigs: ref<HelmChartConfig>('helm.cattle.io/v1', 'HelmChartConfig'),
+  addons: ref<Addon>('harvesterhci.io/v1beta1', 'Addon'),
+  upgrades: ref<Upgrade>('harvesterhci.io/v1beta1', 'Upgrade'),
+  versions: ref<Version>('harvesterhci.io/v1beta1', 'Version'),
   keyPairs: ref<KeyPair>('harvesterhci.io/v1beta1', 'KeyPair'),
   settings: ref<Setting>('harvesterhci.io/v1beta1', 'Setting', cluster),
   virtualMachineBackups: ref<VirtualMachineBackup>('harvesterhci.io/v1beta1', 'VirtualMachineBackup'),

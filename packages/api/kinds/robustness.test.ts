@@ -111,30 +111,27 @@ test('selectable fields are the same whatever the object', () => {
   }
 });
 
-test('a pod that nothing runs says so', () => {
-  const pod: KubeObject = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'p', creationTimestamp: '2026-01-01T00:00:00Z' },
-    spec: { containers: [] },
+test('a new pod waits, and says that its gates keep it from a node', () => {
+  const started = (spec: JsonObject): unknown => {
+    const metadata = { name: 'p', creationTimestamp: '2026-01-01T00:00:00Z' };
+    const pod: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], ...spec } };
+    kindRulesOf('', 'Pod').prepareForCreate?.(pod);
+    return pod['status'];
   };
-  kindRulesOf('', 'Pod').prepareForCreate?.(pod);
-  assert.deepEqual(pod['status'], {
-    phase: 'Pending',
-    qosClass: 'BestEffort',
+  const waiting = { phase: 'Pending', qosClass: 'BestEffort' };
+  assert.deepEqual(started({}), waiting);
+  assert.deepEqual(started({ schedulingGates: [{ name: 'later' }] }), {
+    ...waiting,
     conditions: [
       {
         type: 'PodScheduled',
         status: 'False',
         lastProbeTime: null,
         lastTransitionTime: '2026-01-01T00:00:00Z',
-        reason: 'NoNodeRuntime',
-        message:
-          'Nothing on this Sheaf runs pods yet, so this pod stays Pending. Run it on a Kubernetes cluster, or delete it with "kubectl delete pod".',
+        reason: 'SchedulingGated',
+        message: 'Scheduling is blocked due to non-empty scheduling gates',
       },
     ],
-    message:
-      'Nothing on this Sheaf runs pods yet, so this pod stays Pending. Run it on a Kubernetes cluster, or delete it with "kubectl delete pod".',
   });
 });
 

@@ -16,6 +16,7 @@ export type {
   VolumeUploadSource,
 } from './generated/cdi.ts';
 export type * from './generated/harvester.ts';
+export type { HelmChart, HelmChartConfig, HelmChartSpec, ValuesSecret } from './generated/helm.ts';
 export type {
   Disk,
   DomainSpec,

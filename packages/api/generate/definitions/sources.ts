@@ -46,4 +46,9 @@ export const definitionSources: readonly DefinitionSource[] = [
     folder: 'config/crd',
     files: /^snapshot\.storage\.k8s\.io_/,
   },
+  {
+    module: 'github.com/k3s-io/helm-controller@v0.17.9',
+    folder: 'pkg/crds/yaml/generated',
+    files: /^helm\.cattle\.io_/,
+  },
 ];

@@ -96,4 +96,14 @@ export const typeFileTable: readonly TypeFile[] = [
       'versions.harvesterhci.io': {},
     },
   },
+  {
+    file: 'helm.ts',
+    definitions: {
+      'helmcharts.helm.cattle.io': {
+        HelmChartCondition: 'status.conditions.[]',
+        ValuesSecret: 'spec.valuesSecrets.[]',
+      },
+      'helmchartconfigs.helm.cattle.io': {},
+    },
+  },
 ];

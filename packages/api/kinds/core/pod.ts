@@ -9,9 +9,6 @@ import { validatePod } from './pod-validation.ts';
 import { podWarnings } from './pod-warnings.ts';
 import { podQualityOfService } from './quality-of-service.ts';
 
-const noRuntimeMessage =
-  'Nothing on this Sheaf runs pods yet, so this pod stays Pending. Run it on a Kubernetes cluster, or delete it with "kubectl delete pod".';
-
 export const podRules: KindRules = {
   tracksGeneration: true,
   applyDefaults(pod) {
@@ -28,32 +25,27 @@ export const podRules: KindRules = {
   warnings: (next, old) => (old === undefined ? podWarnings(next) : []),
 };
 
-/** A new pod waits, and says for what. */
+/** A new pod waits; the scheduler says for what, unless it has gates. */
 function startPending(pod: KubeObject): void {
   const spec = ensureSpec(pod);
   // The class depends on what containers ask for by default.
   defaultPodOnly(spec);
   const status: JsonObject = { phase: 'Pending', qosClass: podQualityOfService(spec) };
   const condition = waitingCondition(spec, pod.metadata.creationTimestamp ?? null);
-  if (condition !== undefined) {
-    status['conditions'] = [condition];
-    // Shown by `kubectl describe`, which hides the messages of conditions.
-    status['message'] = condition['message'];
-  }
+  if (condition !== undefined) status['conditions'] = [condition];
   asJson(pod)['status'] = status;
 }
 
 function waitingCondition(spec: JsonObject, now: string | null): JsonObject | undefined {
-  const base = { type: 'PodScheduled', status: 'False', lastProbeTime: null, lastTransitionTime: now };
-  if (listAt(spec, 'schedulingGates').length > 0) {
-    return {
-      ...base,
-      reason: 'SchedulingGated',
-      message: 'Scheduling is blocked due to non-empty scheduling gates',
-    };
-  }
-  if (textAt(spec, 'nodeName') !== '') return undefined;
-  return { ...base, reason: 'NoNodeRuntime', message: noRuntimeMessage };
+  if (listAt(spec, 'schedulingGates').length === 0) return undefined;
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  };
 }
 
 function podFields(pod: KubeObject): Record<string, string> {
