@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { sleep } from '@sheaf/base';
-import type { ContainerProcess, ProcessOrder, ProcessOutput } from '@sheaf/ports';
+import type { AttachOrder, ContainerProcess, ProcessOrder, ProcessOutput, TerminalSize } from '@sheaf/ports';
 import { containerObservation, isRunning, type SeenContainer } from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
+import { logDirectory } from './log-files.ts';
+import { viewLog } from './log-viewer.ts';
 import type { PodmanEngine } from './podman-engine.ts';
 import { processConnection } from './process-connection.ts';
 import { isStartFailure, refusals, translated } from './refusals.ts';
@@ -89,25 +91,40 @@ async function* again(output: readonly ProcessOutput[]): AsyncGenerator<ProcessO
 }
 
 /** Connects to the first process of a running container. */
-export async function attach(engine: PodmanEngine, containerId: string): Promise<ContainerProcess> {
+export async function attach(
+  engine: PodmanEngine,
+  containerId: string,
+  order: AttachOrder,
+): Promise<ContainerProcess> {
   const seen = await running(engine, containerId);
-  const { engineId } = seen.listed;
-  const { hasTerminal, hasInput } = seen.detail;
-  const path = `/containers/${engineId}`;
+  const { hasTerminal } = seen.detail;
+  const path = `/containers/${seen.listed.engineId}`;
+  const common = {
+    hasTerminal,
+    resize: (size: TerminalSize) => resize(engine, path, size),
+    exitCode: (signal: AbortSignal) => containerEnded(engine, containerId, signal),
+  };
+  if (!order.hasInput || !seen.detail.hasInput) {
+    const { layout, clock } = engine.parts;
+    const directory = await logDirectory(layout.logs, containerId);
+    if (directory === undefined) throw refusals.noContainer(containerId);
+    return await viewLog({
+      ...common,
+      reading: { directory, clock, hasEnded: () => hasContainerEnded(engine, containerId) },
+    });
+  }
   const client = await engine.client();
-  const query = `stream=true&stdout=true&stderr=true&stdin=${hasInput}`;
   const socket = await client.hijack({
-    path: `${path}/attach?${query}`,
+    path: `${path}/attach?stream=true&stdout=true&stderr=true&stdin=true`,
     limitMs: engine.parts.limits.callMs,
   });
-  return processConnection({
-    socket,
-    hasInput,
-    hasTerminal,
-    resize: (size) => resize(engine, path, size),
-    exitCode: (signal) => containerEnded(engine, containerId, signal),
-    onDispose: () => undefined,
-  });
+  return processConnection({ ...common, socket, hasInput: true, onDispose: () => undefined });
+}
+
+/** Nothing more will be printed by it. */
+export async function hasContainerEnded(engine: PodmanEngine, id: string): Promise<boolean> {
+  const seen = await engine.catalog.find('container', id);
+  return seen === undefined || containerObservation(seen).state === 'ended';
 }
 
 async function running(engine: PodmanEngine, id: string): Promise<SeenContainer> {
@@ -117,11 +134,7 @@ async function running(engine: PodmanEngine, id: string): Promise<SeenContainer>
   return seen;
 }
 
-async function resize(
-  engine: PodmanEngine,
-  path: string,
-  { columns, rows }: { readonly columns: number; readonly rows: number },
-): Promise<void> {
+async function resize(engine: PodmanEngine, path: string, { columns, rows }: TerminalSize): Promise<void> {
   await engine.call({ method: 'POST', path: `${path}/resize?w=${columns}&h=${rows}&running=true` });
 }
 

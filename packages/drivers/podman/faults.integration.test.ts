@@ -121,7 +121,7 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
         for await (const { content, isPart } of lines)
           seen += `${Buffer.from(content).toString()}${isPart ? '' : '\n'}`;
       })();
-      const attached = new Printed(await scene.containers.attach('one', scene.signal));
+      const attached = new Printed(await scene.containers.attach('one', { hasInput: true }, scene.signal));
       const directory = join(world.layout.logs, 'pod', 'container-one');
       const parts = async (): Promise<number> => (await readdir(directory)).length;
       const written: string[] = [];

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { engineName } from './engine-names.ts';
 
 const blockBytes = 64 * 1024;
 const newline = 10;
@@ -14,6 +16,16 @@ export interface LogFile {
 /** The file that is written to, and its parts put aside: `log.1` is the youngest of them. */
 export function logPath(directory: string, part: number): string {
   return join(directory, part === 0 ? 'log' : `log.${part}`);
+}
+
+/** Logs are kept under their sandbox, and outlive their container. `undefined` where there is none. */
+export async function logDirectory(logs: string, containerId: string): Promise<string | undefined> {
+  const name = engineName('container', containerId);
+  for (const sandbox of await readdir(logs)) {
+    const directory = join(logs, sandbox, name);
+    if (existsSync(directory)) return directory;
+  }
+  return undefined;
 }
 
 /** All parts, the oldest first. */

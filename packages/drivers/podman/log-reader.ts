@@ -7,9 +7,17 @@ import { LineCutter, parseLogLine } from './log-lines.ts';
 export interface LogReading {
   readonly directory: string;
   readonly selection: LogSelection;
+  /** Instead of the last lines of the selection. */
+  readonly from?: LogPlace;
   readonly clock: Clock;
   /** Nothing is written any more. */
   readonly hasEnded: () => Promise<boolean>;
+}
+
+/** Before what is written next. */
+export interface LogPlace {
+  readonly file: LogFile | undefined;
+  readonly offset: number;
 }
 
 const blockBytes = 64 * 1024;
@@ -25,14 +33,10 @@ export async function* readLog(reading: LogReading, signal: AbortSignal): AsyncG
 }
 
 async function* lines(reading: LogReading, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const { directory, selection } = reading;
+  const { directory, selection, from } = reading;
   const isFollowed = selection.isFollowed === true;
-  const files = await logFiles(directory);
-  const start =
-    selection.tailLines === undefined ? { index: 0, offset: 0 } : await tailOf(files, selection.tailLines);
   const cutter = new LineCutter();
-  let current = files[start.index];
-  let { offset } = start;
+  let { file: current, offset } = from ?? (await logPlace(directory, selection.tailLines));
   while (!signal.aborted) {
     const isLast = !isFollowed || (await reading.hasEnded());
     for await (const bytes of bytesOf(current, offset)) {
@@ -47,6 +51,14 @@ async function* lines(reading: LogReading, signal: AbortSignal): AsyncGenerator<
     } else if (isLast) return;
     else await sleep(reading.clock, pollMs, signal).catch(() => undefined);
   }
+}
+
+/** Where the last lines begin; where all begin, if no number is given. */
+export async function logPlace(directory: string, tailLines: number | undefined): Promise<LogPlace> {
+  const files = await logFiles(directory);
+  const { index, offset } =
+    tailLines === undefined ? { index: 0, offset: 0 } : await tailOf(files, tailLines);
+  return { file: files[index], offset };
 }
 
 /** The part after the one with this inode; the first one if that has been dropped. */

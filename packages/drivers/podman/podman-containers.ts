@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { ByteStream, Disposable } from '@sheaf/base';
 import type {
+  AttachOrder,
   ContainerCapabilities,
   ContainerObservation,
   ContainerProcess,
@@ -16,7 +15,7 @@ import type {
   SandboxSpec,
 } from '@sheaf/ports';
 import { untilAborted } from '../qemu/task-queue.ts';
-import { attach, execute } from './container-processes.ts';
+import { attach, execute, hasContainerEnded } from './container-processes.ts';
 import { ContainerRuns } from './container-runs.ts';
 import { ContainerStops } from './container-stops.ts';
 import {
@@ -27,6 +26,7 @@ import {
 } from './engine-containers.ts';
 import { type EngineRole, engineName } from './engine-names.ts';
 import { KeyedQueue } from './keyed-queue.ts';
+import { logDirectory } from './log-files.ts';
 import { readLog } from './log-reader.ts';
 import type { PodmanEngine } from './podman-engine.ts';
 import { connectPort } from './port-connection.ts';
@@ -114,13 +114,10 @@ export class PodmanContainers implements Containers {
 
   async *readLog(containerId: string, selection: LogSelection, signal: AbortSignal): AsyncGenerator<LogLine> {
     const directory = await this.#named({ role: 'container', id: containerId, signal }, () =>
-      this.#logOf(containerId),
+      logDirectory(this.#engine.parts.layout.logs, containerId),
     );
     if (directory === undefined) throw refusals.noContainer(containerId);
-    const hasEnded = async (): Promise<boolean> => {
-      const seen = await this.#runs.find(containerId);
-      return seen === undefined || seen.state === 'ended';
-    };
+    const hasEnded = (): Promise<boolean> => hasContainerEnded(this.#engine, containerId);
     const { clock } = this.#engine.parts;
     yield* readLog({ directory, selection, clock, hasEnded }, signal);
   }
@@ -128,7 +125,7 @@ export class PodmanContainers implements Containers {
   async removeLog(containerId: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn({ role: 'container', id: containerId, signal }, async () => {
       if (await this.#runs.find(containerId)) throw refusals.logInUse(containerId);
-      const directory = await this.#logOf(containerId);
+      const directory = await logDirectory(this.#engine.parts.layout.logs, containerId);
       if (directory !== undefined) await rm(directory, { recursive: true, force: true });
     });
   }
@@ -137,8 +134,8 @@ export class PodmanContainers implements Containers {
     return await this.#connect(containerId, signal, () => execute(this.#engine, containerId, order));
   }
 
-  async attach(containerId: string, signal: AbortSignal): Promise<ContainerProcess> {
-    return await this.#connect(containerId, signal, () => attach(this.#engine, containerId));
+  async attach(containerId: string, order: AttachOrder, signal: AbortSignal): Promise<ContainerProcess> {
+    return await this.#connect(containerId, signal, () => attach(this.#engine, containerId, order));
   }
 
   async openPort(
@@ -170,15 +167,6 @@ export class PodmanContainers implements Containers {
     return usage && { containerId: listed.id, sandboxId: listed.sandboxId, at, ...usage };
   }
 
-  /** Logs are kept under their sandbox, and outlive their container. */
-  async #logOf(containerId: string): Promise<string | undefined> {
-    const { logs } = this.#engine.parts.layout;
-    const name = engineName('container', containerId);
-    for (const sandbox of await readdir(logs))
-      if (existsSync(join(logs, sandbox, name))) return join(logs, sandbox, name);
-    return undefined;
-  }
-
   /** One that comes when nobody waits for it any more is let go of. */
   async #connect(
     containerId: string,
@@ -197,6 +185,7 @@ export class PodmanContainers implements Containers {
     observe: (seen: SeenContainer) => T,
     signal: AbortSignal,
   ): Promise<readonly T[]> {
+    if (this.#engine.isUntouched) return [];
     return await this.#call(signal, async () => {
       const all = await this.#engine.catalog.all();
       return all

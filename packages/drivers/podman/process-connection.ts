@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type ContainerProcess, type ProcessOutput } from '@sheaf/ports';
+import type { ContainerProcess, ProcessOutput, TerminalSize } from '@sheaf/ports';
 import { writeTo } from '../qemu/socket-stream.ts';
 import { framesOf } from './stream-frames.ts';
 
@@ -7,7 +7,7 @@ export interface ConnectionParts {
   readonly socket: Socket;
   readonly hasTerminal: boolean;
   readonly hasInput: boolean;
-  readonly resize: (size: { readonly columns: number; readonly rows: number }) => Promise<void>;
+  readonly resize: (size: TerminalSize) => Promise<void>;
   readonly exitCode: (signal: AbortSignal) => Promise<number>;
   readonly onDispose: () => void;
 }

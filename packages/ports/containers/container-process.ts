@@ -6,6 +6,17 @@ export interface ProcessOutput {
   readonly bytes: Uint8Array;
 }
 
+/** In characters. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface AttachOrder {
+  /** Without it the connection only looks on. */
+  readonly hasInput: boolean;
+}
+
 export interface ProcessOrder {
   readonly command: readonly string[];
   readonly hasInput: boolean;
@@ -24,8 +35,8 @@ export interface ContainerProcess extends Disposable {
   write(bytes: Uint8Array): Promise<void>;
   /** Its input is at its end after what has been written. */
   endInput(): Promise<void>;
-  /** Of the terminal, in characters. Nothing happens where there is none. */
-  resize(size: { readonly columns: number; readonly rows: number }): Promise<void>;
+  /** Nothing happens where there is no terminal. */
+  resize(size: TerminalSize): Promise<void>;
   /** The exit code of the process once it has ended; rejects if that cannot be found out. */
   exitCode(signal: AbortSignal): Promise<number>;
 }

@@ -44,7 +44,11 @@ export async function refusesWhatIsAbsent(scene: ContainersScene): Promise<void>
   );
   const none = { command: ['/guest'], hasInput: false, hasTerminal: false };
   await scene.refuses(containers.execute('none', none, signal), 'NotFound', /no container none/);
-  await scene.refuses(containers.attach('none', signal), 'NotFound', /no container none/);
+  await scene.refuses(
+    containers.attach('none', { hasInput: false }, signal),
+    'NotFound',
+    /no container none/,
+  );
   await containers.removeContainer('none', signal);
   // What was refused may be called again, once what it needs is there.
   assert.equal(await scene.output('one', ['print now']), 'now\n');

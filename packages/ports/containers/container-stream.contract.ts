@@ -44,7 +44,7 @@ export async function followsLogs(scene: ContainersScene): Promise<void> {
       seen += `${text.decode(content)}\n`;
   })();
   await scene.until(() => seen === 'ready\n');
-  const attached = await containers.attach('one', signal);
+  const attached = await containers.attach('one', { hasInput: true }, signal);
   await attached.write(new TextEncoder().encode('typed\n'));
   await scene.until(() => seen === 'ready\ntyped\n');
   attached.dispose();
@@ -113,19 +113,58 @@ export async function givesTerminals(scene: ContainersScene): Promise<void> {
 
 export async function attaches(scene: ContainersScene): Promise<void> {
   const { containers, signal } = scene;
+  const attach = async (id: string, hasInput: boolean): Promise<Printed> =>
+    new Printed(await containers.attach(id, { hasInput }, signal));
   await scene.sandbox();
   await scene.start('one', ['print ready', 'echo', 'exit 5'], { hasInput: true, endsInputOnce: true });
   await scene.shows('one', 'ready');
-  const viewer = new Printed(await containers.attach('one', signal));
-  const typist = new Printed(await containers.attach('one', signal));
-  await typist.type('hello\n');
-  await scene.until(() => viewer.output.includes('hello\n') && typist.output.includes('hello\n'));
-  viewer.process.dispose();
-  assert.equal((await scene.find('one')).state, 'running');
-  await typist.process.endInput();
-  await typist.ended;
-  assert.equal(await typist.process.exitCode(signal), 5);
-  await scene.refuses(containers.attach('one', signal), 'Conflict', /does not run/);
+  const viewer = await attach('one', false);
+  const typist = await attach('one', true);
+  const other = await attach('one', true);
+  await assert.rejects(viewer.process.write(new Uint8Array([1])), /no input/);
+  let typed = '';
+  // Those who only look on go, and each time the input is still there afterwards.
+  for (const words of ['first', ' second', ' third\n']) {
+    const passing = await attach('one', false);
+    await typist.type(words);
+    typed += words;
+    await scene.until(() => passing.output === words);
+    await passing.process.endInput();
+    passing.process.dispose();
+    await passing.ended;
+    await scene.until(() => [viewer, typist, other].every(({ output }) => output === typed));
+  }
+  typist.process.dispose();
+  for (const left of [viewer, other]) {
+    await scene.outcome(left.ended);
+    assert.equal(await left.process.exitCode(signal), 5);
+    assert.equal(left.output, typed);
+  }
+  await scene.refuses(containers.attach('one', { hasInput: false }, signal), 'Conflict', /does not run/);
+}
+
+export async function keepsInput(scene: ContainersScene): Promise<void> {
+  const { containers, signal } = scene;
+  await scene.sandbox();
+  for (const hasTerminal of [false, true]) {
+    const id = hasTerminal ? 'terminal' : 'plain';
+    await scene.start(id, ['print ready', 'echo', 'exit 5'], { hasInput: true, hasTerminal });
+    await scene.shows(id, 'ready');
+    for (const words of ['first', 'second', 'third']) {
+      const typist = new Printed(await containers.attach(id, { hasInput: true }, signal));
+      await typist.type(`${words}\n`);
+      await scene.until(() => typist.output.includes(words));
+      await typist.process.endInput();
+      typist.process.dispose();
+      await typist.ended;
+    }
+    await scene.outcome(containers.stopContainer(id, { graceMs: 0 }, signal));
+  }
+  await scene.start('none', ['echo', 'print over', 'stay']);
+  await scene.shows('none', 'over');
+  const deaf = await containers.attach('none', { hasInput: true }, signal);
+  await assert.rejects(deaf.write(new Uint8Array([1])), /no input/);
+  deaf.dispose();
 }
 
 export async function reachesPorts(scene: ContainersScene): Promise<void> {

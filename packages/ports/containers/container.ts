@@ -41,7 +41,7 @@ export interface ContainerSpec {
   readonly security: ContainerSecurity;
   /** Its input stays open for those who attach; else it is at its end from the start. */
   readonly hasInput: boolean;
-  /** The input ends with the first one that attached to it. */
+  /** The input ends with the first connection that has it; that of a terminal never does, it is typed there. */
   readonly endsInputOnce?: boolean;
   readonly hasTerminal: boolean;
   /** A name (`SIGINT`) or number; the image's own, else SIGTERM. */

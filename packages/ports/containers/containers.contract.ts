@@ -29,6 +29,7 @@ import {
   executesCommands,
   followsLogs,
   givesTerminals,
+  keepsInput,
   keepsLogs,
   reachesPorts,
 } from './container-stream.contract.ts';
@@ -88,6 +89,7 @@ export function testContainers({ driver, skip, withWorld }: ContainersContract):
     check('executes commands', executesCommands);
     check('gives terminals', givesTerminals);
     check('attaches to a container', attaches);
+    check('keeps the input of a container for others', keepsInput);
     check('reaches ports as from inside', reachesPorts);
     check('loads archives of images', loadsArchives);
     check('guards images that are used', guardsUsedImages);

@@ -2,7 +2,7 @@ import type { ByteStream, Disposable } from '@sheaf/base';
 import type { Capability } from '../capability.ts';
 import type { ContainerSpec } from './container.ts';
 import type { LogLine, LogSelection } from './container-log.ts';
-import type { ContainerProcess, ProcessOrder } from './container-process.ts';
+import type { AttachOrder, ContainerProcess, ProcessOrder } from './container-process.ts';
 import type { ContainerObservation, ContainerUsage } from './container-state.ts';
 import type { SandboxObservation, SandboxSpec } from './sandbox.ts';
 
@@ -82,8 +82,11 @@ export interface Containers extends Disposable {
 
   /** Starts a process in a running container. */
   execute(containerId: string, order: ProcessOrder, signal: AbortSignal): Promise<ContainerProcess>;
-  /** The first process of a running container; any number of connections at once. What it printed before is in the log. */
-  attach(containerId: string, signal: AbortSignal): Promise<ContainerProcess>;
+  /**
+   * The first process of a running container; any number of connections at once. What it printed before is in the log. Connections
+   * without input come and go unnoticed; a container that has no input gives none.
+   */
+  attach(containerId: string, order: AttachOrder, signal: AbortSignal): Promise<ContainerProcess>;
   /** A connection to a port as a process in the sandbox would make it to `localhost`. */
   openPort(sandboxId: string, target: { readonly port: number }, signal: AbortSignal): Promise<ByteStream>;
   /** Of all that run now. */

@@ -1,5 +1,12 @@
 import type { Clock } from '@sheaf/base';
-import type { ContainerEnd, ContainerObservation, ContainerSpec, LogLine, ProcessOrder } from '@sheaf/ports';
+import type {
+  AttachOrder,
+  ContainerEnd,
+  ContainerObservation,
+  ContainerSpec,
+  LogLine,
+  ProcessOrder,
+} from '@sheaf/ports';
 import { SimulatedConnection } from './simulated-connection.ts';
 import type { SimulatedFileTree } from './simulated-file-tree.ts';
 import { type ProcessSurroundings, SimulatedProcess } from './simulated-process.ts';
@@ -111,15 +118,20 @@ export class SimulatedContainer {
     else this.#onEnd.push(tell);
   }
 
-  attach(): SimulatedConnection {
-    const { hasInput, hasTerminal, endsInputOnce } = this.spec;
+  attach(order: AttachOrder): SimulatedConnection {
+    const { hasTerminal, endsInputOnce } = this.spec;
+    const hasInput = order.hasInput && this.spec.hasInput;
+    const endsInput = hasInput && endsInputOnce === true && !hasTerminal;
     const connection = new SimulatedConnection({
       process: () => this.process,
       hasInput,
       hasTerminal,
-      endsInput: endsInputOnce === true,
+      endsInput,
       exitCode: () => (this.end && 'exitCode' in this.end ? this.end.exitCode : undefined),
-      onDispose: () => this.connections.delete(connection),
+      onDispose: () => {
+        this.connections.delete(connection);
+        if (endsInput) this.process?.endInput();
+      },
     });
     this.connections.add(connection);
     return connection;

@@ -1,5 +1,6 @@
 import { type ByteStream, type Disposable, disposable, sleep } from '@sheaf/base';
 import type {
+  AttachOrder,
   Capability,
   ContainerCapabilities,
   ContainerObservation,
@@ -208,8 +209,8 @@ export class SimulatedContainers implements Containers {
     });
   }
 
-  async attach(id: string, signal: AbortSignal): Promise<ContainerProcess> {
-    return await this.#named('attach', { id, signal }, () => this.#running(id).attach());
+  async attach(id: string, order: AttachOrder, signal: AbortSignal): Promise<ContainerProcess> {
+    return await this.#named('attach', { id, signal }, () => this.#running(id).attach(order));
   }
 
   async openPort(id: string, { port }: { readonly port: number }, signal: AbortSignal): Promise<ByteStream> {
