@@ -1,12 +1,4 @@
-import {
-  type FieldError,
-  forbiddenField,
-  invalid,
-  invalidObject,
-  type KubeObject,
-  notSupported,
-  required,
-} from '@sheaf/api';
+import { type FieldError, forbiddenField, invalid, invalidObject, type KubeObject } from '@sheaf/api';
 import { badRequest, internalError, isJsonObject, type JsonObject, StatusError } from '@sheaf/base';
 import { readWriteOptions } from '../options/write-options.ts';
 import type { ResourceContext } from '../pipeline/request-context.ts';
@@ -14,10 +6,11 @@ import { type SpecialHandler, specialKey } from '../pipeline/special-handler.ts'
 import type { Resource } from '../registry/resource.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import { changeObject } from '../verbs/change-object.ts';
-import { conflict, methodNotAllowed } from '../verbs/errors.ts';
+import { methodNotAllowed } from '../verbs/errors.ts';
 import { getObject, type ReadParts } from '../verbs/get.ts';
 import { requestedPlace } from '../verbs/incoming-object.ts';
 import { timestamp, type WriteParts } from '../verbs/write-parts.ts';
+import { bindPod, boundNode } from './pod-binding.ts';
 import { answerWith, createdStatus, readPosted } from './posted-object.ts';
 
 export interface PodParts extends WriteParts, ReadParts {
@@ -137,23 +130,10 @@ function bindingHandler(parts: PodParts): SpecialHandler {
       optionsKind: 'UpdateOptions',
       subresource: 'binding',
       make: (pod) =>
-        bind(pod, { node, now: timestamp(parts.clock), annotations: binding.metadata.annotations }),
+        bindPod(pod, { node, now: timestamp(parts.clock), annotations: binding.metadata.annotations }),
     });
     return answerWith(context, 201, createdStatus);
   };
-}
-
-/** @throws StatusError 400 for a target that is no node, or none in particular */
-function boundNode(binding: KubeObject): string {
-  const target = isJsonObject(binding['target']) ? binding['target'] : {};
-  const { kind } = target;
-  const name = typeof target['name'] === 'string' ? target['name'] : '';
-  const errors: FieldError[] = [];
-  if (kind && kind !== 'Node') errors.push(notSupported('target.kind', kind, ['Node', '<empty>']));
-  if (name === '') errors.push(required('target.name'));
-  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
-  if (texts.length > 0) throw badRequest(texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`);
-  return name;
 }
 
 /** The resource that bindings and evictions are about. */
@@ -161,39 +141,4 @@ export function podsOf(registry: ResourceRegistry): Resource {
   const pods = registry.find('', 'v1', 'pods');
   if (!pods) throw internalError('pods are not served');
   return pods;
-}
-
-const bindings = { group: '', plural: 'pods/binding' };
-
-interface BindInput {
-  readonly node: string;
-  readonly now: string;
-  readonly annotations: Record<string, string> | undefined;
-}
-
-function bind(pod: KubeObject, { node, now, annotations }: BindInput): KubeObject {
-  const name = pod.metadata.name ?? '';
-  if (pod.metadata.deletionTimestamp !== undefined)
-    throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`);
-  const spec = specOf(pod);
-  if (spec['nodeName'])
-    throw conflict(
-      bindings,
-      name,
-      `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`,
-    );
-  spec['nodeName'] = node;
-  if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
-  const status = isJsonObject(pod['status']) ? pod['status'] : {};
-  const others = Array.isArray(status['conditions'])
-    ? status['conditions'].filter((item) => isJsonObject(item) && item['type'] !== 'PodScheduled')
-    : [];
-  pod['status'] = {
-    ...status,
-    conditions: [
-      ...others,
-      { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now },
-    ],
-  };
-  return pod;
 }

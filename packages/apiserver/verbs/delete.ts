@@ -97,7 +97,8 @@ async function attemptDeletion(
   }
 }
 
-function isPod(resource: Resource): boolean {
+/** Pods alone have a time of grace. */
+export function isPod(resource: Resource): boolean {
   return resource.isBuiltin && resource.kind === 'Pod';
 }
 

@@ -2,16 +2,22 @@ import {
   type AdmissionRule,
   type ApiExtensions,
   asJson,
+  asObject,
   type ExtensionGroup,
   type KubeObject,
+  timestampOf,
 } from '@sheaf/api';
 import { AdmissionChain } from '@sheaf/apiserver/admission/chain';
 import { defaultStorageClass } from '@sheaf/apiserver/admission/default-classes';
 import { namespaceLifecycle } from '@sheaf/apiserver/admission/namespace-lifecycle';
+import { defaultTolerations } from '@sheaf/apiserver/admission/pod-defaults';
+import { priorityPlugin } from '@sheaf/apiserver/admission/priority';
+import { serviceAccountPlugin } from '@sheaf/apiserver/admission/service-account';
 import { claimResize, storageProtection } from '@sheaf/apiserver/admission/storage-rules';
 import { admissionRules } from '@sheaf/apiserver/extension/admission-rules';
 import { readDeleteOptions } from '@sheaf/apiserver/options/delete-options';
 import type { Resource } from '@sheaf/apiserver/registry/resource';
+import { bindPod, boundNode } from '@sheaf/apiserver/special/pod-binding';
 import { methodNotAllowed, notFound, unknownResource } from '@sheaf/apiserver/verbs/errors';
 import { patchValue } from '@sheaf/apiserver/verbs/patch';
 import { readSelection, type Selection } from '@sheaf/apiserver/verbs/selection';
@@ -63,10 +69,12 @@ export class LeanServer {
   readonly #unkept: ReadonlySet<string>;
   readonly #writes: LeanWrites;
   readonly #endpoints: LeanEndpoints;
+  readonly #clock: Clock;
   readonly #lifetime = new AbortController();
 
   constructor({ template, clock, random, extend, unkept = new Set(), last }: LeanServerOptions) {
     this.#template = template;
+    this.#clock = clock;
     this.#unkept = unkept;
     this.kept = last?.kept ?? new KeptObjects(template.objects, template.revision);
     const groups: ExtensionGroup[] = [];
@@ -82,6 +90,9 @@ export class LeanServer {
     const authorizer = { authorize: () => ({ decision: 'allow', reason: '' }) as const };
     const admission = new AdmissionChain([
       namespaceLifecycle(views),
+      serviceAccountPlugin({ views, clock, random, defaultAccountWaitMs: 0 }),
+      priorityPlugin(views),
+      defaultTolerations(),
       defaultStorageClass(views),
       storageProtection(),
       claimResize(views),
@@ -204,7 +215,7 @@ export class LeanServer {
   ): Promise<ClientResponse> {
     switch (request.method) {
       case 'POST':
-        return valueResponse(201, await this.#writes.create(subject, bodyOf(request)));
+        return valueResponse(201, await this.#post(subject, bodyOf(request)));
       case 'PUT':
         return valueResponse(200, await this.#update(subject, bodyOf(request)));
       case 'PATCH':
@@ -214,6 +225,17 @@ export class LeanServer {
       default:
         throw methodNotAllowed();
     }
+  }
+
+  async #post(subject: LeanSubject, value: JsonValue): Promise<unknown> {
+    if (subject.subresource === '') return this.#writes.create(subject, value);
+    if (subject.subresource !== 'binding') throw methodNotAllowed();
+    const binding = asObject({ metadata: {}, ...(value as JsonObject) });
+    const node = boundNode(binding);
+    const { annotations } = binding.metadata;
+    const now = timestampOf(this.#clock);
+    await this.#writes.change(subject, (pod) => bindPod(pod, { node, now, annotations }), false);
+    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   }
 
   #update(subject: LeanSubject, value: JsonValue): Promise<KubeObject> {

@@ -11,7 +11,7 @@ import {
   restoreSystemFields,
 } from '@sheaf/apiserver/verbs/change-rules';
 import { checkNew } from '@sheaf/apiserver/verbs/create';
-import { checkDeletionPreconditions, deletableCopy, tellsHaste } from '@sheaf/apiserver/verbs/delete';
+import { checkDeletionPreconditions, deletableCopy, isPod, tellsHaste } from '@sheaf/apiserver/verbs/delete';
 import { planDeletion } from '@sheaf/apiserver/verbs/deletion';
 import { alreadyExists, notFound } from '@sheaf/apiserver/verbs/errors';
 import { generateName, prepareNewMetadata } from '@sheaf/apiserver/verbs/new-metadata';
@@ -200,7 +200,7 @@ export class LeanWrites {
       propagation,
       defaultPropagation: resource.strategy.defaultPropagation,
       gracePeriodSeconds,
-      isPod: false,
+      isPod: isPod(resource),
       tellsHaste: tellsHaste(resource),
       now: timestamp(clock),
       nowMs: clock.now(),

@@ -1,9 +1,9 @@
 import { type Condition, findCondition, type KubeObject } from '@sheaf/api';
 import { resources } from '@sheaf/client';
 import { reachable } from '@sheaf/testkit/volumes/simulated-medium';
+import { isDeleting, nameOf, type Objects } from '../objects.ts';
 import { belongings } from './kinds.ts';
 import { machineComplaints } from './machine-goals.ts';
-import { isDeleting, nameOf, type Objects } from './objects.ts';
 import type { Safety } from './safety.ts';
 import type { World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { type Condition, findCondition } from '@sheaf/api';
 import type { VirtualMachine, VirtualMachineInstance } from '@sheaf/api/virtualization/index';
 import { resources } from '@sheaf/client';
+import { isDeleting, nameOf } from '../objects.ts';
 import type { GoalFacts } from './goals.ts';
-import { isDeleting, nameOf } from './objects.ts';
 
 /** Every machine is where its run strategy wants it, or says why not. */
 export function machineComplaints(facts: GoalFacts): readonly string[] {

@@ -1,7 +1,7 @@
 import type { PersistentVolume } from '@sheaf/api/virtualization/index';
 import { resources } from '@sheaf/client';
 import type { MachineDisk } from '@sheaf/ports';
-import { isDeleting, type Objects } from './objects.ts';
+import { isDeleting, type Objects } from '../objects.ts';
 import type { World } from './world.ts';
 
 interface OpenDisk {

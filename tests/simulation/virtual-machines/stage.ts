@@ -3,14 +3,15 @@ import { type DisposableStore, silentLogger } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
 import { Simulation } from '@sheaf/testkit';
 import { KeptObjects } from '@sheaf/testkit/lean-server/index';
+import { type Extend, type KeptServer, leanServers, type OpenServer, realServers } from '../kept-servers.ts';
+import { isDeleting, Objects } from '../objects.ts';
 import type { Outcome, ScheduleOptions } from '../subjects.ts';
 import { extendApi, registerControllers } from './controllers.ts';
 import { WorldEvents } from './events.ts';
 import { findRemains, type GoalFacts } from './goals.ts';
-import { isDeleting, Objects } from './objects.ts';
 import { type PlantedFault, withoutFinalizers } from './planted-faults.ts';
 import { Safety } from './safety.ts';
-import { type Extend, leanServers, type MachineServer, type OpenServer, realServers } from './servers.ts';
+import { ground } from './servers.ts';
 import { Users } from './users.ts';
 import { type Drivers, World } from './world.ts';
 
@@ -46,7 +47,7 @@ function nothing(): Promise<void> {
 
 /** A control plane with machines, the world around it, and those who watch that nothing happens that must never be. */
 export class Stage {
-  readonly simulation: Simulation<MachineServer>;
+  readonly simulation: Simulation<KeptServer>;
   readonly objects: Objects;
   readonly world: World;
   readonly users: Users;
@@ -81,7 +82,9 @@ export class Stage {
       keepsTrace,
       logger,
       carriesValues: isLean,
-      open: isLean ? leanServers(extend, beginning?.kept) : (options.servers ?? realServers)(extend),
+      open: isLean
+        ? leanServers(ground, { extend, beginning: beginning?.kept })
+        : (options.servers?.(extend) ?? realServers(ground, extend)),
       register: (manager, life) => registerControllers(manager, this.#open(life)),
       ...(planted.has('forgetsFinalizer') ? { tamper: withoutFinalizers } : {}),
     });

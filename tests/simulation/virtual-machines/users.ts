@@ -7,6 +7,8 @@ import type {
 import { type JsonObject, StatusError, toError } from '@sheaf/base';
 import { type Client, type ResourceRef, refOf, resources } from '@sheaf/client';
 import type { Simulation } from '@sheaf/testkit';
+import type { KeptServer } from '../kept-servers.ts';
+import type { Objects } from '../objects.ts';
 import {
   belongings,
   claimNames,
@@ -24,8 +26,6 @@ import {
   randomStrategy,
   urlOf,
 } from './machine-objects.ts';
-import type { Objects } from './objects.ts';
-import type { MachineServer } from './servers.ts';
 
 type Action = (users: Users) => Promise<unknown>;
 
@@ -68,10 +68,10 @@ const foundCodes = new Set([400, 403, 404, 405, 409, 422, 500, 503, 504]);
 export class Users {
   /** What no user should ever be told. */
   readonly shocks: string[] = [];
-  readonly #simulation: Simulation<MachineServer>;
+  readonly #simulation: Simulation<KeptServer>;
   readonly #objects: Objects;
 
-  constructor(simulation: Simulation<MachineServer>, objects: Objects) {
+  constructor(simulation: Simulation<KeptServer>, objects: Objects) {
     this.#simulation = simulation;
     this.#objects = objects;
   }

@@ -1,19 +1,19 @@
 import type { KubeObject } from '@sheaf/api';
 import type { ResourceRef } from '@sheaf/client';
-import type { MachineServer } from './servers.ts';
+import type { KeptServer } from './kept-servers.ts';
 
 interface Known {
-  readonly server: MachineServer;
+  readonly server: KeptServer;
   readonly version: number;
   readonly byUid: ReadonlyMap<string, KubeObject>;
 }
 
 /** What the server keeps now, read past all requests. */
 export class Objects {
-  readonly #server: () => MachineServer;
+  readonly #server: () => KeptServer;
   readonly #known = new Map<string, Known>();
 
-  constructor(server: () => MachineServer) {
+  constructor(server: () => KeptServer) {
     this.#server = server;
   }
 

@@ -6,13 +6,13 @@ import {
   type ClientRequest,
   type ClientResponse,
   type InProcessUser,
+  type ResourceRef,
   type Transport,
 } from '@sheaf/client';
 import { MemoryStore } from '@sheaf/store';
 import { SeededRandom, startTestServer, type TestServer, testAdmin } from '@sheaf/testkit';
 import { LeanServer, type LeanTemplate, leanTemplateOf } from '@sheaf/testkit/lean-server/index';
-import { belongings, servedKinds } from './kinds.ts';
-import { type Extend, loadedViews, type OpenServer, prepare } from './servers.ts';
+import { type Extend, type Ground, loadedViews, type OpenServer } from './kept-servers.ts';
 
 const written = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -29,8 +29,14 @@ export class Mirror {
   #lean: LeanServer | undefined;
   #views: LiveViews | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
 
   servers(extend: Extend): OpenServer {
+    const { servedKinds, prepare } = this.#ground;
     const store = new MemoryStore();
     return async (parts) => {
       const life: { server?: TestServer } = {};
@@ -57,7 +63,7 @@ export class Mirror {
         client,
         transportAs,
         end,
-        views: await loadedViews(test),
+        views: await loadedViews(test, servedKinds),
         prepare: async () => {
           await prepare(client);
           this.#template = await leanTemplateOf(test, servedKinds);
@@ -69,8 +75,8 @@ export class Mirror {
   }
 
   /** What is kept on either side must be the same in the end. */
-  async compareAll(client: Client): Promise<void> {
-    for (const resource of belongings) {
+  async compareAll(client: Client, kinds: readonly ResourceRef[]): Promise<void> {
+    for (const resource of kinds) {
       const { items } = await client.list(resource);
       const lean = this.#lean?.kept.of(resource.group, resource.plural).list() ?? [];
       this.#compare(`all ${resource.plural}`, items.map(bare), lean.map(bare));
@@ -117,7 +123,7 @@ export class Mirror {
 
   /** Of everything that is kept on both sides. */
   #learnVersions(): void {
-    for (const { group, plural } of servedKinds)
+    for (const { group, plural } of this.#ground.servedKinds)
       for (const { metadata } of this.#views?.of(group, plural).list() ?? []) {
         const known = this.#lean?.kept.of(group, plural).get(metadata.namespace ?? '', metadata.name ?? '');
         this.#know(metadata, known?.metadata);
