@@ -10,11 +10,16 @@ export const fileNames = {
   screen: 'screen.sock',
   agent: 'agent.sock',
   tpm: 'tpm.sock',
+  /** There while the memory is kept. */
+  memory: 'memory.sock',
   efiVariables: 'efi-variables.fd',
   /** Lock, record and log of the machine's process. */
   machine: 'machine',
   tpmProcess: 'tpm',
 } as const;
+
+/** Where the program finds the memory that it is to go on with. */
+export const inputDescriptor = 7;
 
 /** Directories, and lock, record and log files, of the processes of pod networks begin so. */
 export const podPrefix = 'pod-';

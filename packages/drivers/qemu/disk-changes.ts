@@ -75,7 +75,7 @@ export async function limitDrive(link: MachineLink, name: string, limits: DiskLi
 
 /** All or none: one transaction of the program. Disks that were switched before are left alone. */
 export async function switchDisks(
-  { link, spec }: ChangedMachine,
+  { link, spec }: Pick<ChangedMachine, 'link' | 'spec'>,
   disks: readonly { readonly name: string; readonly overlay: DiskFile }[],
 ): Promise<void> {
   const actions: JsonValue[] = [];

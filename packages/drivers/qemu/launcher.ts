@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Disposable } from '@sheaf/base';
+import { inputDescriptor } from './device-names.ts';
 import { type LaunchEnd, type LaunchOrder, launchEndOf, launchEnvironment, launching } from './launch.ts';
 
 /**
@@ -20,11 +21,20 @@ launch() {
   umask 077
   exec >>"$3.log" 2>&1 || exit 70
   umask "$mask"
+  if [ -n "$input" ]; then
+    exec ${inputDescriptor}<"$input" || exit 70
+    dd bs="$skipped" count=1 of=/dev/null status=none <&${inputDescriptor} || exit 70
+  fi
   shift 2
   ${launching}
   exec "$@" 8>&-
 }
 `;
+
+/** A program that perhaps reads a file as `inputDescriptor`, from behind its first bytes. */
+export interface ReadingOrder extends LaunchOrder {
+  readonly input?: { readonly path: string; readonly skippedBytes: number };
+}
 
 export interface Launching extends Disposable {
   /** How it ended before it became the program; `undefined` as long as it has not. */
@@ -40,7 +50,7 @@ export class Launcher implements Disposable {
   #count = 0;
 
   /** What it answers is to be disposed when nobody asks for its end any more. */
-  launch({ directory, name, program, args, environment = {} }: LaunchOrder): Launching {
+  launch({ directory, name, program, args, environment = {}, input }: ReadingOrder): Launching {
     const token = String(++this.#count);
     const launch = new OpenLaunch(() => this.#open.delete(token));
     this.#open.set(token, launch);
@@ -48,7 +58,8 @@ export class Launcher implements Disposable {
       ([key, value]) => `export ${quoted(`${key}=${value}`)};`,
     );
     const words = [token, directory, name, program, ...args].map(quoted).join(' ');
-    const command = `{ ${settings.join(' ')} launch ${words}; } </dev/null & echo "${token} began $!"\n`;
+    const read = `input=${quoted(input?.path ?? '')}; skipped=${input?.skippedBytes ?? 0};`;
+    const command = `{ ${settings.join(' ')} ${read} launch ${words}; } </dev/null & echo "${token} began $!"\n`;
     this.#shell ??= this.#openShell();
     this.#shell.stdin.write(command);
     return launch;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MachineEnd, MachineSpec } from '@sheaf/ports';
+import type { MachineEnd, MachineSpec, MemoryOrder } from '@sheaf/ports';
 import type { PodForward } from './pod-network.ts';
 import { type ProcessIdentity, parseIdentity } from './process-identity.ts';
 import { TaskQueue } from './task-queue.ts';
@@ -24,6 +24,8 @@ export interface MachineNotes {
   readonly leaving: readonly string[];
   /** The ways into cards whose pod network is a process of its own, by the name of the card. */
   readonly podNetworks?: Readonly<Record<string, readonly PodForward[]>>;
+  /** Its memory is being kept: whatever stands because of that is to go on. */
+  readonly memoryOrder?: MemoryOrder | undefined;
 }
 
 const noNotes: MachineNotes = { guestResets: 0, leaving: [] };

@@ -8,6 +8,8 @@ import type { MachineHost } from './host.ts';
 import type { Launching } from './launcher.ts';
 import type { MachineFiles, MachineRecord } from './machine-files.ts';
 import type { MachineLink } from './machine-link.ts';
+import { labelBytes, obstacleTo } from './memory-file.ts';
+import { labelOf } from './memory-writing.ts';
 import { ensurePasst } from './passt.ts';
 import { ensureTap } from './tap-device.ts';
 import { ensureTpm } from './tpm-emulator.ts';
@@ -34,6 +36,7 @@ export async function launchMachine(
     startedAt: host.clock.now(),
     bootId: host.bootId,
   };
+  await checkMemory(record, host);
   await files.writeRecord(record);
   const [efi, podSockets] = await Promise.all([
     prepareEfi(options),
@@ -47,8 +50,20 @@ export async function launchMachine(
     program: emulator.path,
     args: commandLine(spec, { accelerator: record.accelerator, podSockets, ...(efi && { efi }) }),
     environment: environmentOf(spec),
+    ...(spec.memoryPath !== undefined && { input: { path: spec.memoryPath, skippedBytes: labelBytes } }),
   });
   return { record, launching };
+}
+
+/** @throws Error where it could not go on with what was kept: before anything of it is there */
+async function checkMemory(record: MachineRecord, host: MachineHost): Promise<void> {
+  const { memoryPath, title } = record.spec;
+  if (memoryPath === undefined) return;
+  const obstacle = await obstacleTo(memoryPath, labelOf(record, host.programs().emulator?.version ?? ''));
+  if (obstacle !== undefined)
+    throw new Error(
+      `${title} cannot go on with the memory that was kept: ${obstacle}; start it without what was kept`,
+    );
 }
 
 /** What the command line cannot say; before the processors run for the first time. */
@@ -105,7 +120,7 @@ export async function preparePodNetwork(
   const { passt } = host.programs();
   if (nic.link.kind !== 'user' || passt === undefined) return undefined;
   const { bootId, clock, limits } = host;
-  return await ensurePasst(files, nic, { passt, bootId, clock, limitMs: limits.endMs });
+  return await ensurePasst(files, nic, { passt, bootId, clock, limitMs: limits.startMs });
 }
 
 /** The program that makes tap devices. @throws StatusError if there is none */

@@ -9,6 +9,7 @@ import type { Launching } from './launcher.ts';
 import type { MachineFiles, MachineRecord } from './machine-files.ts';
 import { MachineLink } from './machine-link.ts';
 import { launchMachine, prepareDevices } from './machine-start.ts';
+import { settleMemory } from './memory-settling.ts';
 import { endedObservation, runningObservation, stateObservation } from './observation.ts';
 import { endPasst } from './passt.ts';
 import { isAlive, type ProcessIdentity, waitForExit } from './process-identity.ts';
@@ -159,6 +160,8 @@ export class Machine implements Disposable {
     try {
       const link = await this.#attached(record);
       await link.execute('query-status');
+      // What it was told while nobody heard its answers may have been done in part.
+      if (this.#isSilent) this.#inBackground(() => this.queue.run(() => tidyDevices(this, link)));
       this.#setSilent(false);
       await link.serial?.ensureConnected().catch(() => undefined);
     } catch (error) {
@@ -266,7 +269,9 @@ export class Machine implements Disposable {
     try {
       const [answer] = await Promise.all([link.execute('query-status'), tidyDevices(this, link)]);
       // A life before this one may have ended before these were set.
-      if (textAt(answer, 'status') === 'prelaunch') await prepareDevices(record.spec, link);
+      const isNew = textAt(answer, 'status') === 'prelaunch' || !(await this.files.wasReady());
+      if (isNew) await prepareDevices(record.spec, link);
+      await this.#settleMemory(link, record);
       await this.files.markReady();
     } catch (error) {
       link.dispose();
@@ -275,6 +280,13 @@ export class Machine implements Disposable {
     if (this.#isDisposed) link.dispose();
     this.#link = link;
     return link;
+  }
+
+  /** A life before this one may have ended while the memory was kept. */
+  async #settleMemory(link: MachineLink, { spec }: MachineRecord): Promise<void> {
+    const { memoryOrder } = await this.files.readNotes();
+    const { clock } = this.#host;
+    if (memoryOrder) await settleMemory({ link, spec, files: this.files, clock }, memoryOrder);
   }
 
   #onEvent(event: QmpEvent): void {

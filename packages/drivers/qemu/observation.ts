@@ -23,7 +23,8 @@ export function runningObservation(
   const { facts, notes, pid } = seen;
   return {
     ...baseOf(record),
-    state: facts.status === 'running' ? 'running' : 'paused',
+    // The moment in which it stands for its memory to be kept is nobody's pause.
+    state: facts.status === 'running' || notes.memoryOrder ? 'running' : 'paused',
     ...(facts.status === 'io-error' && { isStalled: true }),
     processId: pid,
     devices: facts.devices.map((device) => ({

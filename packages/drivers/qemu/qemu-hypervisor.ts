@@ -9,6 +9,8 @@ import type {
   MachineNic,
   MachineObservation,
   MachineSpec,
+  MemoryOrder,
+  Progress,
 } from '@sheaf/ports';
 import { setMemory, setSockets } from './capacity-changes.ts';
 import type { ChangedMachine } from './device-changes.ts';
@@ -20,6 +22,7 @@ import type { Machine } from './machine.ts';
 import type { MachineCatalog } from './machine-catalog.ts';
 import { networkTool, preparePodNetwork } from './machine-start.ts';
 import { askAgent, openPort, openScreen, openSerial, readSerialLog, screenshot } from './machine-streams.ts';
+import { MemorySaves, refuseWhileSaving } from './memory-saves.ts';
 import { attachNic, detachNic, setCarrier } from './nic-changes.ts';
 import { ensureTap } from './tap-device.ts';
 import { TaskQueue, untilAborted } from './task-queue.ts';
@@ -36,11 +39,13 @@ export class QemuHypervisor implements Hypervisor {
   readonly #parts: QemuParts;
   readonly #persistence = new TaskQueue();
   readonly #life = new AbortController();
+  readonly #memories: MemorySaves;
   #opening: Promise<void> | undefined;
   #probing: Promise<void> | undefined;
 
   constructor(parts: QemuParts) {
     this.#parts = parts;
+    this.#memories = new MemorySaves(parts.host, this.#life.signal);
   }
 
   dispose(): void {
@@ -183,6 +188,10 @@ export class QemuHypervisor implements Hypervisor {
     await this.#change(id, signal, (machine) => switchDisks(machine, disks));
   }
 
+  async saveMemory(id: string, order: MemoryOrder, signal: AbortSignal): Promise<Progress> {
+    return await this.#inTurn(id, signal, (machine) => this.#memories.save(machine, order));
+  }
+
   async screenshot(id: string, signal: AbortSignal): Promise<Uint8Array> {
     return await this.#call(signal, () => screenshot(this.#get(id), this.#parts.host));
   }
@@ -220,7 +229,10 @@ export class QemuHypervisor implements Hypervisor {
   }
 
   async #command(id: string, command: string, signal: AbortSignal): Promise<void> {
-    await this.#inTurn(id, signal, (machine) => machine.execute(command));
+    await this.#inTurn(id, signal, async (machine) => {
+      if (command !== 'system_powerdown') await refuseWhileSaving(machine.files, id);
+      await machine.execute(command);
+    });
   }
 
   async #change(
@@ -229,6 +241,7 @@ export class QemuHypervisor implements Hypervisor {
     change: (machine: ChangedMachine) => Promise<unknown>,
   ): Promise<void> {
     await this.#inTurn(id, signal, async (machine) => {
+      await refuseWhileSaving(machine.files, id);
       await machine.whileAnswering(change);
       this.#announce(id);
     });

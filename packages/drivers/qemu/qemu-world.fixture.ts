@@ -91,6 +91,10 @@ export class QemuWorld implements HypervisorWorld {
     return { path, format: 'qcow2' };
   }
 
+  memoryPath(name: string): string {
+    return join(this.#root, `${name}.memory`);
+  }
+
   async pass(milliseconds: number): Promise<void> {
     await pass(milliseconds);
   }

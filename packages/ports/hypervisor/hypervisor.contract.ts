@@ -37,6 +37,13 @@ import {
   tellsCapabilities,
   tellsUnresponsive,
 } from './machine-life.contract.ts';
+import {
+  goesOnFromMemory,
+  keepsMemory,
+  keepsMemoryAfterDeath,
+  refusesMemoryOfOther,
+  tellsWhatCannotBeKept,
+} from './machine-memory.contract.ts';
 import { keepsSerialLog, missesAgent, sharesScreen, sharesSerial } from './machine-stream.contract.ts';
 
 export type { HypervisorWorld } from './hypervisor-scene.fixture.ts';
@@ -76,6 +83,11 @@ export function testHypervisor({ driver, skip, withWorld }: HypervisorContract):
     check('changes the medium of a drive', changesMedium);
     check('resizes and limits disks', resizesAndLimits);
     check('switches disks to new files together', switchesDisks);
+    check('keeps memory and disks of one moment while the guest goes on', keepsMemory);
+    check('goes on in another process with what was kept', goesOnFromMemory);
+    check('lets the guest go on when it dies while memory is kept, and keeps it then', keepsMemoryAfterDeath);
+    check('says why the memory of a machine cannot be kept', tellsWhatCannotBeKept);
+    check('starts no machine with the memory of a different one', refusesMemoryOfOther);
     check('attaches and detaches network cards', attachesNics);
     check('plugs network cards into bridges, and out', plugsIntoBridges);
     check('forwards ports', forwardsPorts);

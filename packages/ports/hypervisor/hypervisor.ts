@@ -1,5 +1,6 @@
 import type { Disposable } from '@sheaf/base';
 import type { Capability } from '../capability.ts';
+import type { Progress } from '../volumes.ts';
 import type { MachineSpec } from './machine.ts';
 import type { DiskFile, DiskLimits, MachineDisk, MachineNic } from './machine-devices.ts';
 import type { MachineObservation } from './machine-state.ts';
@@ -31,6 +32,14 @@ export interface ByteStream extends Disposable {
   readonly readable: AsyncIterable<Uint8Array>;
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
+}
+
+/** Where a machine's memory is to be kept, and where each of its disks goes on from that moment. */
+export interface MemoryOrder {
+  /** Absolute path of a file that only this order names. */
+  readonly path: string;
+  /** All that the guest writes to. The files exist already and have the old ones as their backing. */
+  readonly disks: readonly { readonly name: string; readonly overlay: DiskFile }[];
 }
 
 /**
@@ -98,13 +107,24 @@ export interface Hypervisor extends Disposable {
 
   /**
    * Copies of all named disks as they were at one moment, made beside a running guest: from now on the machine writes to the
-   * new file of each. The files exist already and have the old ones as their backing.
+   * new file of each. The files exist already and have the old ones as their backing. All or none: what is refused leaves no new file
+   * open. After a crash within, `devices` of the observation tells which file each disk writes to, and no other is open.
    */
   switchDisks(
     id: string,
     disks: readonly { readonly name: string; readonly overlay: DiskFile }[],
     signal: AbortSignal,
   ): Promise<void>;
+
+  /**
+   * The whole machine as it is at one moment: its memory in a file, with which `MachineSpec.memoryPath` goes on, and its disks, which
+   * are switched as by `switchDisks`. The guest runs while most of it is written, stands for the rest, and goes on, also when this
+   * process dies or it fails. The file has at most `memoryFileBytes`.
+   *
+   * Begins or goes on; called again, it tells how far it is. What was not whole when a life ended is begun anew. A failure is told
+   * once: `fault` where it would fail again. Until then, other changes of the machine are refused as `Conflict`.
+   */
+  saveMemory(id: string, order: MemoryOrder, signal: AbortSignal): Promise<Progress>;
 
   /** A PNG of the first screen. */
   screenshot(id: string, signal: AbortSignal): Promise<Uint8Array>;
@@ -127,3 +147,11 @@ export interface Hypervisor extends Disposable {
     signal: AbortSignal,
   ): Promise<unknown>;
 }
+
+/** What the memory of a machine takes at most in a file: what it changes while that is written is written again, once. */
+export function memoryFileBytes(memoryBytes: number): number {
+  return 2 * memoryBytes + deviceBytes;
+}
+
+/** Devices, screen and what is said about the machine. */
+const deviceBytes = 64 * 1024 * 1024;

@@ -79,4 +79,9 @@ export interface MachineSpec {
   readonly clock?: string;
   /** Which accelerator, if not the best that works. */
   readonly accelerator?: 'kvm' | 'tcg';
+  /**
+   * Instead of booting, it goes on with what `saveMemory` has kept there. Its disks must hold what they held at that moment; the
+   * caller sees to it. A machine that differs otherwise is refused before anything is started.
+   */
+  readonly memoryPath?: string;
 }

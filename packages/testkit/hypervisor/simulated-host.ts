@@ -1,5 +1,6 @@
 import type { Clock, Random } from '@sheaf/base';
 import type { HypervisorCapabilities, MachineDisk, MachineEnd, MachineNic, MachineSpec } from '@sheaf/ports';
+import { copyOf, type SimulatedMemory } from './simulated-memory.ts';
 import { type ProcessHost, SimulatedProcess } from './simulated-process.ts';
 
 /** What is on the disk of the host about one machine. */
@@ -57,6 +58,8 @@ export class SimulatedHost {
   readonly machines = new Map<string, SimulatedMachine>();
   readonly persistentKeys = new Set<string>();
   readonly agents = new Map<string, SimulatedAgent>();
+  /** By the paths of their files. */
+  readonly memories = new Map<string, SimulatedMemory>();
   readonly options: SimulatedHostOptions;
   readonly faults: HypervisorFaults = {
     longestStepMs: 0,
@@ -94,12 +97,15 @@ export class SimulatedHost {
       return;
     }
     machine.process = new SimulatedProcess(++this.#lastPid, { spec, host: this.#hostOf(machine) });
+    const memory = this.memories.get(spec.memoryPath ?? '');
+    if (memory) machine.process.guest.takeOver(memory.guest);
   }
 
   /** Goes on as another host would that no driver uses any more; this one's clock shows the same time. */
   takeOver(other: SimulatedHost): void {
     this.bootId = other.bootId;
     for (const key of other.persistentKeys) this.persistentKeys.add(key);
+    for (const [path, memory] of other.memories) this.memories.set(path, copyOf(memory, this.clock));
     for (const [id, { process, ...rest }] of other.machines) {
       const machine: SimulatedMachine = { ...rest, leaving: new Set(rest.leaving), process: undefined };
       machine.process = process?.copy({ spec: machine.spec, host: this.#hostOf(machine) });

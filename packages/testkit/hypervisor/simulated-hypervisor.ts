@@ -10,19 +10,19 @@ import type {
   MachineNic,
   MachineObservation,
   MachineSpec,
+  MemoryOrder,
+  Progress,
 } from '@sheaf/ports';
 import { ByteQueue } from './byte-queue.ts';
 import { beforeTheFirstLook, simulatedCapabilities } from './simulated-capabilities.ts';
 import type { SimulatedHost, SimulatedMachine } from './simulated-host.ts';
 import { SimulatedLife } from './simulated-life.ts';
-import { diskOf, keysOf, newMachine } from './simulated-machine.ts';
+import { diskOf, endOfDeath, keysOf, newMachine } from './simulated-machine.ts';
+import { obstacleToMemory, SimulatedMemories } from './simulated-memory.ts';
 import { observationOf } from './simulated-observation.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import { refusals } from './simulated-refusals.ts';
-
-/** The smallest picture: one point. */
-const picture =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+import { smallestPicture } from './smallest-picture.ts';
 
 /** A machine that runs, and its process. */
 interface Running {
@@ -39,11 +39,13 @@ export class SimulatedHypervisor implements Hypervisor {
   readonly #listeners = new Set<(id: string) => void>();
   readonly #life: SimulatedLife;
   readonly #leave: () => void;
+  readonly #memories: SimulatedMemories;
   #capabilities = beforeTheFirstLook();
 
   constructor(host: SimulatedHost) {
     this.#host = host;
     this.#life = new SimulatedLife(host);
+    this.#memories = new SimulatedMemories(host, this.#life);
     this.#leave = host.join((id) => this.#onChange(id));
   }
 
@@ -241,10 +243,14 @@ export class SimulatedHypervisor implements Hypervisor {
     });
   }
 
+  async saveMemory(id: string, order: MemoryOrder, signal: AbortSignal): Promise<Progress> {
+    return await this.#ask(id, signal, (running) => this.#memories.save(running, order));
+  }
+
   async screenshot(id: string, signal: AbortSignal): Promise<Uint8Array> {
     return await this.#ask(id, signal, ({ machine }) => {
       if (!machine.spec.hasGraphics) throw refusals.lacks(id, 'a screen');
-      return Buffer.from(picture, 'base64');
+      return smallestPicture();
     });
   }
 
@@ -303,6 +309,8 @@ export class SimulatedHypervisor implements Hypervisor {
     const machine = host.machines.get(spec.id) ?? newMachine(spec, host);
     const seen = this.#observe(machine);
     if (seen.state !== 'starting') return seen;
+    const obstacle = machine.wasLaunched ? undefined : obstacleToMemory(spec, host);
+    if (obstacle !== undefined) throw new Error(obstacle);
     host.machines.set(spec.id, machine);
     machine.bootId = machine.wasLaunched ? machine.bootId : host.bootId;
     await this.#life.step('recorded', spec.id);
@@ -321,16 +329,9 @@ export class SimulatedHypervisor implements Hypervisor {
   /** How it is now; what has ended is brought to its end on the way. */
   #observe(machine: SimulatedMachine): MachineObservation {
     if (machine.process?.untilReadyMs === 0) machine.wasReady = true;
-    const end = machine.end ?? machine.unseenEnd ?? this.#endOfDeath(machine);
+    const end = machine.end ?? machine.unseenEnd ?? endOfDeath(machine, this.#host.bootId);
     if (end) this.#finish(machine, end);
     return observationOf(machine, this.#host.agents.has(machine.spec.id));
-  }
-
-  #endOfDeath({ process, wasLaunched, wasReady, bootId }: SimulatedMachine): MachineEnd | undefined {
-    if (process || !wasLaunched) return undefined;
-    if (bootId !== this.#host.bootId) return { cause: 'host-restarted' };
-    const message = 'the process is gone and left no words';
-    return wasReady ? { cause: 'process-died', message } : { cause: 'start-failed', message };
   }
 
   #finish(machine: SimulatedMachine, end: MachineEnd): void {
@@ -344,7 +345,8 @@ export class SimulatedHypervisor implements Hypervisor {
 
   #onChange(id: string): void {
     const machine = this.#host.machines.get(id);
-    if (machine && (machine.unseenEnd || this.#endOfDeath(machine)) && !machine.end) this.#observe(machine);
+    if (machine && (machine.unseenEnd || endOfDeath(machine, this.#host.bootId)) && !machine.end)
+      this.#observe(machine);
     for (const listener of this.#listeners) listener(id);
   }
 
@@ -373,6 +375,7 @@ export class SimulatedHypervisor implements Hypervisor {
 
   async #change(id: string, signal: AbortSignal, change: (running: Running) => void): Promise<void> {
     await this.#ask(id, signal, (running) => {
+      this.#memories.refuse(id);
       change(running);
       this.#host.announce(id);
     });

@@ -1,4 +1,4 @@
-import type { MachineDisk, MachineSpec } from '@sheaf/ports';
+import type { MachineDisk, MachineEnd, MachineSpec } from '@sheaf/ports';
 import type { SimulatedHost, SimulatedMachine } from './simulated-host.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 import { refusals } from './simulated-refusals.ts';
@@ -31,4 +31,13 @@ export function diskOf({ disks }: SimulatedProcess, name: string): MachineDisk {
   const disk = disks.get(name);
   if (!disk) throw refusals.noDevice(name);
   return disk;
+}
+
+/** Why a process is gone that left no cause; `undefined` where it is not gone. */
+export function endOfDeath(machine: SimulatedMachine, bootIdNow: number): MachineEnd | undefined {
+  const { process, wasLaunched, wasReady, bootId } = machine;
+  if (process || !wasLaunched) return undefined;
+  if (bootId !== bootIdNow) return { cause: 'host-restarted' };
+  const message = 'the process is gone and left no words';
+  return wasReady ? { cause: 'process-died', message } : { cause: 'start-failed', message };
 }

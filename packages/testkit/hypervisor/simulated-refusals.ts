@@ -26,6 +26,8 @@ export const refusals = {
     refusal('BadRequest', `machine ${id} has not ${what}: start it with one`),
   noAgent: (id: string) =>
     refusal('ServiceUnavailable', `no guest agent listens in machine ${id}: start qemu-guest-agent in it`),
+  memoryBeingKept: (id: string) =>
+    refusal('Conflict', `the memory of machine ${id} is being kept: wait until that is done`),
   keyInUse: (id: string, key: string) =>
     refusal('Conflict', `machine ${id} uses what is kept under ${key}: end it first`),
 } as const;

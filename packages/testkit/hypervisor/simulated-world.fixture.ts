@@ -40,6 +40,10 @@ export class SimulatedWorld implements HypervisorWorld {
     return this.makeDisk(name);
   }
 
+  memoryPath(name: string): string {
+    return `/${name}.memory`;
+  }
+
   async pass(milliseconds: number): Promise<void> {
     await allTasks();
     this.clock.advance(milliseconds);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sheaf/base';
 import type { MachineSpec } from '@sheaf/ports';
-import { fileNames, portId } from '../device-names.ts';
+import { fileNames, inputDescriptor, portId } from '../device-names.ts';
 import {
   blockNode,
   diskDevice,
@@ -56,6 +56,7 @@ export function commandLine(spec: MachineSpec, facts: LaunchFacts): string[] {
     ...(spec.tpm ? tpmArguments() : []),
     ...disks(spec),
     ...nics(spec, facts.podSockets),
+    ...(spec.memoryPath === undefined ? [] : ['-incoming', `fd:${inputDescriptor}`]),
   ];
 }
 

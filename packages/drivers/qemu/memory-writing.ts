@@ -1,0 +1,118 @@
+import { rename, rm } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { type Clock, isJsonObject, type JsonValue, sleep } from '@sheaf/base';
+import type { MemoryOrder } from '@sheaf/ports';
+import { fileNames } from './device-names.ts';
+import type { MachineHost } from './host.ts';
+import { numberAt } from './machine-facts.ts';
+import type { MachineFiles, MachineRecord } from './machine-files.ts';
+import { layoutOf } from './machine-layout.ts';
+import type { MachineLink } from './machine-link.ts';
+import { labelBlock, type MemoryLabel, partPath } from './memory-file.ts';
+import { MemoryReceiver } from './memory-receiver.ts';
+import { objectAt, textAt } from './qmp-client.ts';
+
+export interface WrittenMachine {
+  readonly link: MachineLink;
+  readonly record: MachineRecord;
+  readonly files: MachineFiles;
+  readonly host: MachineHost;
+}
+
+const pollMs = 20;
+/** No limit: the disk is what it waits for. */
+const bytesPerSecond = 2 ** 40;
+/** As long as the program may let a guest stand: from then on it ends the writing instead of beginning again. */
+const longestStandMs = 2_000_000;
+const usualStandMs = 300;
+
+/** What a file says that the memory of a machine is written to by this version of the program, or is to be read by it. */
+export function labelOf(
+  { spec, accelerator }: Pick<MachineRecord, 'spec' | 'accelerator'>,
+  emulator: string,
+): MemoryLabel {
+  const processor = accelerator === 'kvm' ? cpus()[0]?.model : undefined;
+  return {
+    version: 1,
+    emulator,
+    accelerator,
+    ...(processor !== undefined && { processor }),
+    layout: layoutOf(spec),
+  };
+}
+
+/**
+ * Writes the memory of a machine to a file, which gets its name when it is whole. The guest runs meanwhile, and stands when this
+ * resolves. Once all has been written, it stands for what it has changed since, however much that is. If this process dies before
+ * the end, the program gives up, and lets the guest go on by itself.
+ */
+export async function writeMemory(
+  { link, record, files, host }: WrittenMachine,
+  { path }: MemoryOrder,
+  { onPercent, signal }: { readonly onPercent: (percent: number) => void; readonly signal: AbortSignal },
+): Promise<void> {
+  const part = partPath(path);
+  for (const stale of [path, part]) await rm(stale, { force: true });
+  const head = labelBlock(labelOf(record, await versionOf(link)));
+  const receiver = await MemoryReceiver.listen(files.directory, { path: part, head });
+  try {
+    await setParameters(link, usualStandMs);
+    await link.execute('migrate', { uri: `unix:${fileNames.memory}` });
+    await untilWritten(link, { clock: host.clock, receiver, onPercent, signal });
+    await receiver.ended;
+    await rename(part, path);
+  } finally {
+    receiver.dispose();
+  }
+}
+
+async function untilWritten(
+  link: MachineLink,
+  writing: {
+    readonly clock: Clock;
+    readonly receiver: MemoryReceiver;
+    readonly onPercent: (percent: number) => void;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const broken = writing.receiver.ended.then(() => undefined);
+  let isLast = false;
+  for (;;) {
+    const seen = await link.execute('query-migrate');
+    const status = textAt(seen, 'status');
+    if (status === 'completed') return;
+    if (status === 'failed' || status === 'cancelled') {
+      // The program only knows that nobody reads any more; why that is so, the reader knows.
+      await broken;
+      throw new Error(textAt(seen, 'error-desc') ?? `the program has ${status} to write its memory`);
+    }
+    writing.onPercent(percentOf(seen));
+    if (!isLast && numberAt(objectAt(seen, 'ram'), 'dirty-sync-count') > 1) {
+      isLast = true;
+      await setParameters(link, longestStandMs);
+    }
+    await sleep(writing.clock, pollMs, writing.signal);
+  }
+}
+
+/** Of the process: the host may have got another one since it was started. */
+async function versionOf(link: MachineLink): Promise<string> {
+  const version = objectAt(await link.execute('query-version'), 'qemu');
+  return ['major', 'minor', 'micro'].map((part) => numberAt(version, part)).join('.');
+}
+
+async function setParameters(link: MachineLink, standMs: number): Promise<void> {
+  await link.execute('migrate-set-parameters', {
+    'max-bandwidth': bytesPerSecond,
+    'downtime-limit': standMs,
+  });
+}
+
+/** Of the first time that all is written; what follows is short. */
+function percentOf(seen: JsonValue): number {
+  const ram = isJsonObject(seen) ? objectAt(seen, 'ram') : {};
+  const total = numberAt(ram, 'total');
+  if (total === 0) return 0;
+  if (numberAt(ram, 'dirty-sync-count') > 1) return 99;
+  return Math.min(99, Math.floor(((total - numberAt(ram, 'remaining')) * 100) / total));
+}
