@@ -1,5 +1,7 @@
 import type { MachineHost } from './machine-host.ts';
 
+const always = new Set(['machines', 'volumes', 'containers']);
+
 /** What the start says of the host once it has been looked at; nothing if it stops before that, since nothing has been found out then. */
 export async function capabilityLines(
   host: Pick<MachineHost, 'capabilities'>,
@@ -9,8 +11,7 @@ export async function capabilityLines(
   if (stopping.aborted) return '';
   const canRun = all.some(({ name, isAvailable }) => name === 'machines' && isAvailable);
   const told = all.filter(
-    ({ name, isAvailable }) =>
-      name === 'machines' || name === 'volumes' || (name === 'outside' && canRun && !isAvailable),
+    ({ name, isAvailable }) => always.has(name) || (name === 'outside' && canRun && !isAvailable),
   );
   const lines = told.map(({ name, isAvailable, reason, wayOut = '' }) =>
     isAvailable

@@ -31,7 +31,7 @@ export interface ControlPlane {
   readonly url: string;
   readonly kubeconfigPath: string;
   readonly host: Pick<MachineHost, 'capabilities' | 'countRunning'>;
-  /** Ends streams, finishes short requests, closes the store. Virtual machines run on. */
+  /** Ends streams, finishes short requests, closes the store. Virtual machines and pods run on. */
   stop(): Promise<void>;
 }
 
@@ -50,12 +50,12 @@ export async function startControlPlane(options: UpOptions): Promise<ControlPlan
     write: (line) => void process.stderr.write(line),
   });
   const store = await openSqliteStore({ directory: dataDir, clock: systemClock, logger });
-  const host = await openMachineHost({ dataDir, clock: systemClock, random: systemRandom, logger }).catch(
-    async (error: unknown) => {
-      await store.close();
-      throw error;
-    },
-  );
+  const { hasContainers = true } = options;
+  const surroundings = { dataDir, clock: systemClock, random: systemRandom, logger };
+  const host = await openMachineHost({ ...surroundings, hasContainers }).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const lifetime = new DisposableStore();
   try {
     const files = new DirectoryCertificateFiles(join(dataDir, 'certificates'));

@@ -34,6 +34,7 @@ import { controllersUser, systemGroups } from './controllers-user.ts';
 import { registerMachineControllers } from './machine-controllers.ts';
 import type { MachineHost } from './machine-host.ts';
 import { installStorage, registerStorageControllers } from './storage-controllers.ts';
+import { registerWorkloadControllers } from './workload-controllers.ts';
 
 export interface ControllersOptions extends SettingOptions {
   readonly handle: ApiHandler;
@@ -44,7 +45,7 @@ export interface ControllersOptions extends SettingOptions {
   readonly logger: Logger;
   readonly facts: ControlPlaneFacts;
   readonly signingKeys: SigningKeys;
-  /** Runs the virtual machines. */
+  /** Runs the virtual machines and the pods. */
   readonly host: MachineHost;
   /** Signs the certificates that are asked for by CertificateSigningRequests. */
   readonly authority: Authority;
@@ -108,6 +109,7 @@ function registerAll(manager: Manager, keeper: DefinitionKeeper, options: Contro
   registerTemplate(manager);
   registerStorageControllers(manager, { host: options.host, address: uploadAddress(facts) });
   registerMachineControllers(manager, options.host);
+  registerWorkloadControllers(manager, options.host);
   registerNamespace(manager);
   registerGarbageCollection(manager);
   registerCustomResource(manager);

@@ -15,7 +15,13 @@ export function registerMachineControllers(manager: Manager, host: MachineHost):
   host.overCommitStorage(
     () => readSetting(overcommitConfig, settings.cache.get(overcommitConfig.name)).storage / 100,
   );
-  registerNode(manager, { host: host.facts, hypervisor, nodeName, version: gitVersion(serverVersion()) });
+  registerNode(manager, {
+    host: host.facts,
+    hypervisor,
+    containers: () => host.workloads.nodeContainers(),
+    nodeName,
+    version: gitVersion(serverVersion()),
+  });
   registerAccess(manager);
   registerMachines(manager, {
     volumes,

@@ -17,6 +17,7 @@ import type {
   Volumes,
 } from '@sheaf/ports';
 import { nodeNameOf } from './node-name.ts';
+import { openWorkloadHost, type WorkloadHost } from './workload-host.ts';
 
 export interface MachineHostOptions {
   /** Absolute. */
@@ -26,9 +27,11 @@ export interface MachineHostOptions {
   readonly logger: Logger;
   /** The program that runs machines, if not the usual one. */
   readonly emulator?: string;
+  /** Whether pods are to run here; they are, if absent. */
+  readonly hasContainers?: boolean;
 }
 
-/** What this machine runs virtual machines with. */
+/** What this machine runs virtual machines and pods with. */
 export interface MachineHost {
   readonly nodeName: string;
   readonly facts: Host;
@@ -39,6 +42,7 @@ export interface MachineHost {
   /** Where images that are sent to us come in. */
   readonly uploads: UploadDesk;
   readonly files: MachineFiles;
+  readonly workloads: WorkloadHost;
   /** How many times the room of the disk may be promised; once until the settings are known. */
   overCommitStorage(times: () => number): void;
   /** Memory that machines may have if it is given out once, in bytes. */
@@ -46,9 +50,9 @@ export interface MachineHost {
   hasBridge(name: string): boolean;
   /** What it can do; the first look is over when it resolves. */
   capabilities(): Promise<readonly NamedCapability[]>;
-  /** How many machines run now. */
-  countRunning(): Promise<number>;
-  /** Lets go of everything. Machines run on; whoever opens the directory next finds them. */
+  /** How many machines and pods run now. */
+  countRunning(): Promise<{ readonly machines: number; readonly pods: number }>;
+  /** Lets go of everything. Machines and pods run on; whoever opens the directory next finds them. */
   close(): Promise<void>;
 }
 
@@ -86,6 +90,7 @@ export async function openMachineHost(options: MachineHostOptions): Promise<Mach
     ...(emulator === undefined ? {} : { emulator }),
   });
   const probing = new Probing(hypervisor, surroundings);
+  const workloads = openWorkloadHost({ ...options, hasContainers: options.hasContainers ?? true });
   return {
     nodeName,
     facts: openHost(dataDir),
@@ -95,6 +100,7 @@ export async function openMachineHost(options: MachineHostOptions): Promise<Mach
     containerDisks: disk.containerDisks,
     uploads: new UploadDesk({ images: disk.images, clock }),
     files: new DirectoryMachineFiles(join(dataDir, 'machine-files')),
+    workloads,
     overCommitStorage(times) {
       timesPromised = times;
     },
@@ -102,12 +108,17 @@ export async function openMachineHost(options: MachineHostOptions): Promise<Mach
     hasBridge: (name) => /^[^/]+$/.test(name) && existsSync(`/sys/class/net/${name}/bridge`),
     async capabilities() {
       await probing.first;
-      return capabilitiesOf(hypervisor, disk);
+      const containers = { name: 'containers', ...(await workloads.capability()) };
+      return [...capabilitiesOf(hypervisor, disk), containers];
     },
-    countRunning: () => countRunning(hypervisor),
+    async countRunning() {
+      const [machines, pods] = await Promise.all([countRunning(hypervisor), workloads.countRunning()]);
+      return { machines, pods };
+    },
     async close() {
       probing.dispose();
       hypervisor.dispose();
+      workloads.close();
       await disk.dispose();
     },
   };

@@ -11,6 +11,8 @@ export interface UpOptions {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** A file with an `audit.k8s.io/v1 Policy`; without it the usual policy holds. */
   readonly auditPolicyFile?: string;
+  /** Whether this host runs pods; it does, if absent. */
+  readonly hasContainers?: boolean;
   /** Where variables are looked up that fix settings: `HARVESTER_NAME` and `HARVESTER_NAME_DEFAULT_VALUE`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -25,6 +27,8 @@ export const upUsage = `Usage: sheaf up [options]
   --data-dir DIR      where everything is kept (default: $SHEAF_DATA_DIR, /var/lib/sheaf as root, ~/.local/share/sheaf otherwise)
   --listen HOST:PORT  where to serve (default: 127.0.0.1:6443; port 0 takes a free one)
   --audit-policy FILE what the audit log tells: an audit.k8s.io/v1 Policy (default: writes, looks at secrets, refusals)
+  --without-containers
+                      no pods run here, and podman is never started; those that run go on, and nobody looks after them
   --log-level LEVEL   debug, info, warn or error (default: info); logs go to standard error
 `;
 
@@ -41,6 +45,7 @@ export function readUpOptions(args: readonly string[], environment: NodeJS.Proce
     port,
     logLevel: level,
     environment,
+    hasContainers: values['without-containers'] !== true,
     ...(values['audit-policy'] === undefined ? {} : { auditPolicyFile: values['audit-policy'] }),
   };
 }
@@ -51,6 +56,7 @@ function parse(args: readonly string[]): {
   'data-dir'?: string;
   'log-level'?: string;
   'audit-policy'?: string;
+  'without-containers'?: boolean;
 } {
   try {
     const { values } = parseArgs({
@@ -61,6 +67,7 @@ function parse(args: readonly string[]): {
         'data-dir': { type: 'string' },
         'log-level': { type: 'string' },
         'audit-policy': { type: 'string' },
+        'without-containers': { type: 'boolean' },
       },
     });
     return values;

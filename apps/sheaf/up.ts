@@ -33,7 +33,8 @@ export async function up(args: readonly string[]): Promise<number> {
   collection?.dispose();
   const running = await controlPlane.host.countRunning();
   await controlPlane.stop();
-  if (running > 0) process.stdout.write(`${farewell(running)}\n`);
+  const words = farewell(running);
+  if (words !== undefined) process.stdout.write(`${words}\n`);
   return 0;
 }
 
@@ -42,9 +43,17 @@ async function tellCapabilities(host: ControlPlane['host'], stopping: AbortSigna
   process.stdout.write(await capabilityLines(host, stopping));
 }
 
-function farewell(running: number): string {
-  const subject = running === 1 ? '1 virtual machine runs on' : `${running} virtual machines run on`;
-  return `Sheaf has stopped; ${subject}, and the next start finds them. To stop all of them in order: sheaf shutdown, while Sheaf runs.`;
+/** `undefined`: nothing runs on. */
+export function farewell({ machines, pods }: { machines: number; pods: number }): string | undefined {
+  const parts = [counted(machines, 'virtual machine'), counted(pods, 'pod')].filter((part) => part !== '');
+  if (parts.length === 0) return undefined;
+  const verb = machines + pods === 1 ? 'runs on' : 'run on';
+  return `Sheaf has stopped; ${parts.join(' and ')} ${verb}, and the next start finds them. To stop all of them in order: sheaf shutdown, while Sheaf runs.`;
+}
+
+function counted(count: number, noun: string): string {
+  if (count === 0) return '';
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }
 
 function readOptions(args: readonly string[]): UpOptions | number {

@@ -51,7 +51,14 @@ export class WholeHost {
     const manager = new Manager({ client, clock, random: new SeededRandom(3), logger: silentLogger });
     const volumes = { find: () => Promise.resolve(undefined) };
     const noFiles = () => Promise.reject(new Error('no machine here has files of its own'));
-    registerNode(manager, { host: facts, hypervisor, nodeName, version: 'v1.36.0' });
+    const containers = { isAvailable: false, reason: 'not here' };
+    registerNode(manager, {
+      host: facts,
+      hypervisor,
+      containers: () => ({ areWanted: false, containers }),
+      nodeName,
+      version: 'v1.36.0',
+    });
     registerMachines(manager, {
       volumes,
       abilities: () => ({ canAddSockets: true, canAddMemory: false }),

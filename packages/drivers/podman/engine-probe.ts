@@ -22,6 +22,13 @@ export interface EngineProbeOptions {
   readonly limits: PodmanLimits;
   /** Networks for pods, tried in turn; the first that nothing of the host overlaps with is kept. */
   readonly podSubnets: readonly string[];
+  /** Why nobody wants containers here. Then nothing is looked at, tried or started. */
+  readonly refusal?: EngineRefusal;
+}
+
+export interface EngineRefusal {
+  readonly reason: string;
+  readonly wayOut: string;
 }
 
 export interface EngineFound {
@@ -40,6 +47,7 @@ export class EngineProbe {
   readonly #options: EngineProbeOptions;
   readonly #queue = new TaskQueue();
   #found: EngineFound = { capabilities: unavailable('nobody has looked yet', 'probe this host') };
+  #isTried = false;
 
   constructor(options: EngineProbeOptions) {
     this.#options = options;
@@ -52,14 +60,31 @@ export class EngineProbe {
   async run(): Promise<EngineFound> {
     return await this.#queue.run(async () => {
       this.#found = await this.#find();
+      this.#isTried = true;
       return this.#found;
     });
+  }
+
+  /** What is installed, without trying anything. What has been found out by trying stands. */
+  async look(): Promise<ContainerCapabilities> {
+    return await this.#queue.run(async () => {
+      if (!this.#isTried || !this.#found.settings) {
+        const programs = await findPrograms();
+        this.#found = { capabilities: this.#obstacle(programs) ?? untried(programs) };
+      }
+      return this.#found.capabilities;
+    });
+  }
+
+  #obstacle(programs: Programs): ContainerCapabilities | undefined {
+    const { refusal } = this.#options;
+    return refusal ? unavailable(refusal.reason, refusal.wayOut) : obstacleOf(programs);
   }
 
   async #find(): Promise<EngineFound> {
     const { layout, podSubnets } = this.#options;
     const programs = await findPrograms();
-    const obstacle = obstacleOf(programs);
+    const obstacle = this.#obstacle(programs);
     if (obstacle) return { capabilities: obstacle };
     const podSubnet = hasNetavark() ? await freeSubnet(layout, podSubnets) : undefined;
     const conmon = findProgram('conmon') ?? 'conmon';
@@ -102,6 +127,23 @@ function obstacleOf({ runtimes }: Programs): ContainerCapabilities | undefined {
   return runtimes.length === 0
     ? unavailable('neither crun nor runc is installed', installCommand)
     : undefined;
+}
+
+/** Everything is there; the first container will tell the rest. */
+function untried({ version, runtimes }: Programs): ContainerCapabilities {
+  const [runtime = { name: '', version: '' }] = runtimes;
+  const nothing = missing('nobody has tried yet', 'start a pod');
+  return {
+    containers: available(`podman ${version} with ${runtime.name}; tried out with the first pod`),
+    podNetwork: nothing,
+    limits: nothing,
+    seccomp: nothing,
+    engine: {
+      version: `podman ${version}`,
+      runtime: `${runtime.name} ${runtime.version}`.trim(),
+      storage: '',
+    },
+  };
 }
 
 function unavailable(reason: string, wayOut: string): ContainerCapabilities {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,14 @@ import type { EngineLayout } from './engine-layout.ts';
 interface Range {
   readonly first: number;
   readonly last: number;
+}
+
+const usualCount = 256;
+
+/** Two directories that look at the same moment see the same free ones: each begins somewhere else. */
+export function usualSubnets(directory: string): readonly string[] {
+  const begin = createHash('sha256').update(directory).digest().readUInt8();
+  return Array.from({ length: usualCount }, (_, index) => `10.42.${(begin + index) % usualCount}.0/24`);
 }
 
 /** The network that this directory has already, else the first candidate that is free on this host; `undefined` if none is. */

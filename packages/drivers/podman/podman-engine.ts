@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -79,6 +80,11 @@ export class PodmanEngine implements Disposable {
       bootId,
       endUnwatched: (container) => endUnwatched(layout, container, limits.callMs),
     });
+  }
+
+  /** Nothing has ever been made in this directory, so nothing can be there. */
+  get isUntouched(): boolean {
+    return this.#opening === undefined && !existsSync(this.parts.layout.storage);
   }
 
   get signal(): AbortSignal {

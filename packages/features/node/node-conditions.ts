@@ -1,8 +1,17 @@
 import { type Condition, withCondition } from '@sheaf/api';
 import type { NodeCondition } from '@sheaf/api/node/index';
-import type { HostFacts, HypervisorCapabilities } from '@sheaf/ports';
+import type { Capability, HostFacts, HypervisorCapabilities } from '@sheaf/ports';
 
 export type NodeAbilities = Pick<HypervisorCapabilities, 'hypervisor' | 'accelerator' | 'bridges'>;
+
+/** What runs the pods of this host. */
+export interface NodeContainers {
+  /** Pods may run here, if their programs are there; else the node has no room for any. */
+  readonly areWanted: boolean;
+  readonly containers: Capability;
+  /** Name and version of the program, such as `podman 4.3.1`. */
+  readonly version?: string;
+}
 
 type Claim = Omit<Condition, 'lastTransitionTime'>;
 
@@ -15,10 +24,11 @@ export interface ConditionFacts {
   readonly name: string;
   readonly host: HostFacts;
   readonly abilities: NodeAbilities;
+  readonly containers: NodeContainers;
 }
 
 /** What is claimed of a node. A fact that is not known makes a claim `Unknown`; numbers that change all the time are left out. */
-export function nodeClaims({ name, host, abilities }: ConditionFacts): readonly Claim[] {
+export function nodeClaims({ name, host, abilities, containers }: ConditionFacts): readonly Claim[] {
   const { disk, processes, availableMemoryBytes } = host;
   return [
     pressure(
@@ -41,7 +51,8 @@ export function nodeClaims({ name, host, abilities }: ConditionFacts): readonly 
       little: 'fewer than one in twenty process numbers are left; look for a program that starts too many',
       hidden: 'the host does not tell how many processes it has',
     }),
-    machinesRunnable(abilities),
+    runnable('MachinesRunnable', 'Hypervisor', abilities.hypervisor),
+    runnable('ContainersRunnable', 'Containers', containers.containers),
     accelerated(abilities),
     ready(name, host),
   ];
@@ -66,12 +77,10 @@ function pressure(
   return { type, status: 'False', reason: `HasSufficient${nouns[of]}`, message: enough };
 }
 
-function machinesRunnable({ hypervisor }: NodeAbilities): Claim {
-  const { isAvailable, reason, wayOut } = hypervisor;
-  const type = 'MachinesRunnable';
-  if (isAvailable) return { type, status: 'True', reason: 'HypervisorAvailable', message: reason };
+function runnable(type: string, noun: string, { isAvailable, reason, wayOut }: Capability): Claim {
+  if (isAvailable) return { type, status: 'True', reason: `${noun}Available`, message: reason };
   const message = wayOut === undefined ? reason : `${reason}; needs someone: ${wayOut}`;
-  return { type, status: 'False', reason: 'HypervisorUnavailable', message };
+  return { type, status: 'False', reason: `${noun}Unavailable`, message };
 }
 
 function accelerated({ hypervisor, accelerator }: NodeAbilities): Claim {

@@ -16,44 +16,60 @@ const keptMemoryBytes = 2 ** 30;
 const keptDiskShare = 0.1;
 /** How many processes may open a device; it is not used up. */
 const deviceSlots = '1k';
+/** As on any node, unless it is told otherwise. */
+const mostPods = '110';
 
 /** What a node says of itself, from what its host has. */
 export function nodeStatus(old: Status, facts: StatusFacts): Status {
-  const { host, abilities, version, now } = facts;
-  const devices = devicesOf(facts);
-  const storage = host.disk?.totalBytes;
+  const { memoryBytes, disk } = facts.host;
+  const all = { memoryBytes, storageBytes: disk?.totalBytes };
+  const given = {
+    memoryBytes: memoryBytes - Math.min(keptMemoryBytes, memoryBytes / 8),
+    storageBytes: disk && disk.totalBytes * (1 - keptDiskShare),
+  };
   return {
     ...old,
-    capacity: {
-      ...foreignResources(old.capacity),
-      cpu: String(host.cpuCount),
-      memory: kibibytes(host.memoryBytes),
-      ...(storage === undefined ? {} : { 'ephemeral-storage': kibibytes(storage) }),
-      pods: '0',
-      ...devices,
-    },
-    allocatable: {
-      ...foreignResources(old.allocatable),
-      cpu: String(host.cpuCount),
-      memory: kibibytes(host.memoryBytes - Math.min(keptMemoryBytes, host.memoryBytes / 8)),
-      ...(storage === undefined ? {} : { 'ephemeral-storage': kibibytes(storage * (1 - keptDiskShare)) }),
-      pods: '0',
-      ...devices,
-    },
-    addresses: addressesOf(host),
-    nodeInfo: {
-      architecture: host.architecture,
-      bootID: host.bootId ?? '',
-      containerRuntimeVersion: '',
-      kernelVersion: host.kernelVersion ?? '',
-      kubeProxyVersion: '',
-      kubeletVersion: version,
-      machineID: host.machineId ?? '',
-      operatingSystem: host.operatingSystem,
-      osImage: host.osImage ?? '',
-      systemUUID: host.systemUuid ?? '',
-    },
-    conditions: withClaims(old.conditions ?? [], nodeClaims({ name: facts.name, host, abilities }), now),
+    capacity: roomOf(old.capacity, all, facts),
+    allocatable: roomOf(old.allocatable, given, facts),
+    addresses: addressesOf(facts.host),
+    nodeInfo: infoOf(facts),
+    conditions: withClaims(old.conditions ?? [], nodeClaims(facts), facts.now),
+  };
+}
+
+interface Room {
+  readonly memoryBytes: number;
+  readonly storageBytes: number | undefined;
+}
+
+function roomOf(
+  old: ResourceQuantities | undefined,
+  { memoryBytes, storageBytes }: Room,
+  facts: StatusFacts,
+): ResourceQuantities {
+  return {
+    ...foreignResources(old),
+    cpu: String(facts.host.cpuCount),
+    memory: kibibytes(memoryBytes),
+    ...(storageBytes === undefined ? {} : { 'ephemeral-storage': kibibytes(storageBytes) }),
+    pods: facts.containers.areWanted ? mostPods : '0',
+    ...devicesOf(facts),
+  };
+}
+
+function infoOf({ host, containers, version }: StatusFacts): NonNullable<Status['nodeInfo']> {
+  return {
+    architecture: host.architecture,
+    bootID: host.bootId ?? '',
+    // `podman 4.3.1` as nodes tell it.
+    containerRuntimeVersion: containers.version?.replace(' ', '://') ?? '',
+    kernelVersion: host.kernelVersion ?? '',
+    kubeProxyVersion: '',
+    kubeletVersion: version,
+    machineID: host.machineId ?? '',
+    operatingSystem: host.operatingSystem,
+    osImage: host.osImage ?? '',
+    systemUUID: host.systemUuid ?? '',
   };
 }
 

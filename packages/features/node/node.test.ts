@@ -39,7 +39,13 @@ async function withNode(use: (world: World) => Promise<void>): Promise<void> {
   await hypervisor.probe(new AbortController().signal);
   const manager = new Manager({ client, clock, random: new SeededRandom(3), logger: silentLogger });
   const host = new SimulatedHostFacts();
-  register(manager, { host, hypervisor, nodeName: own.name, version: 'v1.36.0' });
+  register(manager, {
+    host,
+    hypervisor,
+    containers: () => ({ areWanted: false, containers: { isAvailable: false, reason: 'not here' } }),
+    nodeName: own.name,
+    version: 'v1.36.0',
+  });
   void manager.start();
   try {
     await use({

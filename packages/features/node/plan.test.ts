@@ -18,9 +18,16 @@ const missing = {
   hypervisor: { isAvailable: false, reason: 'QEMU is not installed', wayOut: 'install it' },
 };
 
+const podman = {
+  areWanted: true,
+  containers: { isAvailable: true, reason: 'podman 4.3.1 with runc' },
+  version: 'podman 4.3.1',
+};
+
 function facts(changes: Partial<NodeFacts> = {}): NodeFacts {
   const { facts: host } = new SimulatedHostFacts();
-  return { name: 'node-1', observed: undefined, host, abilities: kvm, version: 'v1.36.0', nowMs, ...changes };
+  const abilities = { abilities: kvm, containers: podman };
+  return { name: 'node-1', observed: undefined, host, ...abilities, version: 'v1.36.0', nowMs, ...changes };
 }
 
 /** The node as it is kept once a plan has been carried out. */
@@ -60,7 +67,7 @@ describe('the node of this host', () => {
         cpu: '4',
         memory: '16Gi',
         'ephemeral-storage': '100Gi',
-        pods: '0',
+        pods: '110',
         'devices.kubevirt.io/kvm': '1k',
         'devices.kubevirt.io/tun': '1k',
       },
@@ -68,7 +75,7 @@ describe('the node of this host', () => {
         cpu: '4',
         memory: '15Gi',
         'ephemeral-storage': '90Gi',
-        pods: '0',
+        pods: '110',
         'devices.kubevirt.io/kvm': '1k',
         'devices.kubevirt.io/tun': '1k',
       },
@@ -79,8 +86,21 @@ describe('the node of this host', () => {
     });
     assert.deepEqual(
       [nodeInfo?.bootID, nodeInfo?.kubeletVersion, nodeInfo?.osImage, nodeInfo?.containerRuntimeVersion],
-      ['boot-1', 'v1.36.0', 'Debian GNU/Linux 12 (bookworm)', ''],
+      ['boot-1', 'v1.36.0', 'Debian GNU/Linux 12 (bookworm)', 'podman://4.3.1'],
     );
+  });
+
+  it('says whether containers can run, and has no room for pods where nobody wants them', () => {
+    const of = (containers: NodeFacts['containers']): unknown[] => {
+      const { status } = settled({ containers });
+      const said = status?.conditions?.find(({ type }) => type === 'ContainersRunnable');
+      return [status?.allocatable?.['pods'], said?.status, said?.reason, said?.message];
+    };
+    assert.deepEqual(of(podman), ['110', 'True', 'ContainersAvailable', 'podman 4.3.1 with runc']);
+    const absent = { isAvailable: false, reason: 'podman is not installed', wayOut: 'install it' };
+    const said = ['False', 'ContainersUnavailable', 'podman is not installed; needs someone: install it'];
+    assert.deepEqual(of({ areWanted: true, containers: absent }), ['110', ...said]);
+    assert.deepEqual(of({ areWanted: false, containers: absent }), ['0', ...said]);
   });
 
   it('says whether machines can run, and with what', () => {

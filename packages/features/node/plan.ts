@@ -2,7 +2,7 @@ import { asJson, timestampOf } from '@sheaf/api';
 import type { NodeCondition, NodeObject } from '@sheaf/api/node/index';
 import { type JsonObject, jsonEqual } from '@sheaf/base';
 import type { HostFacts } from '@sheaf/ports';
-import { type NodeAbilities, withClaims } from './node-conditions.ts';
+import { type NodeAbilities, type NodeContainers, withClaims } from './node-conditions.ts';
 import { nodeMetadata, nodeTaints } from './node-metadata.ts';
 import { nodeStatus } from './node-status.ts';
 
@@ -12,6 +12,7 @@ export interface NodeFacts {
   readonly observed: NodeObject | undefined;
   readonly host: HostFacts;
   readonly abilities: NodeAbilities;
+  readonly containers: NodeContainers;
   /** Of Sheaf. */
   readonly version: string;
   readonly nowMs: number;
@@ -28,10 +29,11 @@ export interface NodePlan {
 const heartbeatMs = 5 * 60_000;
 
 /** The node of this host. What others have written into it stays, unless it contradicts a fact. */
-export function planNode({ name, observed, host, abilities, version, nowMs }: NodeFacts): NodePlan {
+export function planNode(facts: NodeFacts): NodePlan {
+  const { name, observed, host, abilities, nowMs } = facts;
   const node: NodeObject = observed ?? { metadata: { name } };
   const now = timestampOf({ now: () => nowMs });
-  const status = nodeStatus(node.status ?? {}, { name, host, abilities, version, now });
+  const status = nodeStatus(node.status ?? {}, { ...facts, now });
   const taints = nodeTaints(node.spec, status.conditions ?? [], now);
   const { taints: _, ...spec } = node.spec ?? {};
   const object: NodeObject = {

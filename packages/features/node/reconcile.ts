@@ -4,7 +4,7 @@ import { type Client, type ResourceRef, resources } from '@sheaf/client';
 import type { Host } from '@sheaf/ports';
 import { again, done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { leaseNamespace, type NodeLease, planLease, renewMs } from './lease.ts';
-import type { NodeAbilities } from './node-conditions.ts';
+import type { NodeAbilities, NodeContainers } from './node-conditions.ts';
 import { planForeignNode, planNode } from './plan.ts';
 
 export interface NodeParts {
@@ -15,6 +15,7 @@ export interface NodeParts {
   readonly nodeName: string;
   readonly version: string;
   readonly abilities: () => NodeAbilities;
+  readonly containers: () => NodeContainers;
 }
 
 const { nodes } = resources;
@@ -33,7 +34,15 @@ async function keep(parts: NodeParts, signal: AbortSignal): Promise<ReconcileRes
   const { client, clock, nodeName: name, version } = parts;
   const [host, observed] = await Promise.all([parts.host.read(signal), client.find(nodes, { name }, signal)]);
   if (observed?.metadata.deletionTimestamp !== undefined) return again(renewMs);
-  const plan = planNode({ name, observed, host, version, abilities: parts.abilities(), nowMs: clock.now() });
+  const plan = planNode({
+    name,
+    observed,
+    host,
+    version,
+    abilities: parts.abilities(),
+    containers: parts.containers(),
+    nowMs: clock.now(),
+  });
   const node = await writeObject(client, { observed, object: plan.object }, signal);
   if (node && plan.status) await client.updateStatus(nodes, { ...node, status: plan.status }, { signal });
   if (node) await renew(parts, node, signal);

@@ -6,6 +6,7 @@ import type { Manager } from '@sheaf/runtime';
 import { nodeRule } from './admission.ts';
 import { markAnnotation } from './machine-power.ts';
 import { isInMaintenance } from './maintenance-plan.ts';
+import type { NodeContainers } from './node-conditions.ts';
 import { reconcileNode } from './reconcile.ts';
 import { reconcileMaintenance } from './reconcile-maintenance.ts';
 import { nodeRoutes } from './routes.ts';
@@ -13,11 +14,15 @@ import { nodeRoutes } from './routes.ts';
 export interface NodeOptions {
   readonly host: Host;
   readonly hypervisor: Pick<Hypervisor, 'capabilities'>;
+  /** What runs pods here, as far as that is known now. */
+  readonly containers: () => NodeContainers;
   /** Of this host; it stays the same when the host is called otherwise. */
   readonly nodeName: string;
   /** Of Sheaf, as nodes tell it: `v1.36.0+sheaf`. */
   readonly version: string;
 }
+
+export type { NodeContainers } from './node-conditions.ts';
 
 /** What can be asked of nodes, and what is said when they are closed; added while the server is put together. */
 export function extend(api: ApiExtensions, { client }: { readonly client: Client }): void {
@@ -28,12 +33,12 @@ export function extend(api: ApiExtensions, { client }: { readonly client: Client
 /** Keeps the node of this host true and heard of, and carries out its maintenance. */
 export function register(manager: Manager, options: NodeOptions): void {
   const { client, clock } = manager;
-  const { host, hypervisor, nodeName, version } = options;
+  const { host, hypervisor, containers, nodeName, version } = options;
   const nodes = manager.informer(resources.nodes);
   const machines = manager.informer(resources.virtualMachines);
   const instances = manager.informer(resources.virtualMachineInstances);
   const abilities = () => hypervisor.capabilities();
-  const parts = { client, clock, host, abilities, nodeName, version, nodes: nodes.cache };
+  const parts = { client, clock, host, abilities, containers, nodeName, version, nodes: nodes.cache };
   const controller = manager.controller({
     name: 'node',
     reconcile: (name, signal) => reconcileNode(parts, name, signal),

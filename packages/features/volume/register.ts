@@ -10,6 +10,7 @@ import { reconcileClaim } from './reconcile.ts';
 import { StorageKeeper } from './reconcile-storage.ts';
 import { reconcileVolume } from './reconcile-volume.ts';
 
+export { type ClaimDisk, claimDisks, type FindClaimDisk } from './claim-disks.ts';
 export { extend } from './extend.ts';
 export { ensureStorage } from './reconcile-storage.ts';
 

@@ -8,7 +8,7 @@ export interface InterfaceAddress {
 }
 
 /** Made for guests and containers; nobody outside reaches this host by them. */
-const ofGuests = /^(docker|veth|virbr|cni|flannel|tap|tun|br-)/;
+const ofGuests = /^(docker|veth|virbr|cni|shp|flannel|tap|tun|br-)/;
 const linkLocal = /^(fe80:|169\.254\.)/i;
 
 /** Those under which others reach this host, IPv4 first; in the order of the interfaces. */

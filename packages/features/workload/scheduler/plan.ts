@@ -1,4 +1,4 @@
-import type { NodeObject } from '@sheaf/api/node/index';
+import type { NodeCondition, NodeObject } from '@sheaf/api/node/index';
 import { nodeMisfitOf, type Placeable, peerMisfitOf } from '@sheaf/api/placement/index';
 import { amountsOf, type Pod, podRequests, type ResourceAmounts, sum } from '@sheaf/api/workload/index';
 import { hasEnded } from '../pods/pod-state.ts';
@@ -81,11 +81,18 @@ function claimObstacle({ name, isThere, isBound, waitsForUser }: ClaimFacts): st
 /** Why a node does not take a pod, in the words of the scheduler. */
 function obstaclesOf(facts: SchedulingFacts, node: NodeObject): readonly string[] {
   const { pod, labelsOfNamespace } = facts;
+  const unable = conditionOf(node, 'ContainersRunnable');
+  if (unable?.status === 'False')
+    return [`node(s) cannot run containers: ${unable.message ?? unable.reason}`];
   const peers = [...podsOn(facts, node), ...facts.machinesOn(node.metadata.name ?? '').peers];
   const misfit =
     nodeMisfitOf(pod.spec, node, 'pod') ?? peerMisfitOf(pod, { node, peers, labelsOfNamespace, noun: 'pod' });
   if (misfit) return [misfit.text.replace(/^1 /, '')];
   return [...portObstacles(facts, node), ...shortages(facts, node)];
+}
+
+function conditionOf({ status }: NodeObject, type: string): NodeCondition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type);
 }
 
 function podsOn({ pod, assigned }: SchedulingFacts, { metadata }: NodeObject): readonly Pod[] {

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { type Clock, type Disposable, type Logger, type Random, sleep, toError } from '@sheaf/base';
+import { openPodVolumes } from '@sheaf/drivers/pod-volumes';
+import { openPodman } from '@sheaf/drivers/podman';
+import { networkChecks } from '@sheaf/drivers/system';
+import type { NodeContainers } from '@sheaf/features/node';
+import type { Capability, ContainerImages, Containers, NetworkChecks, PodVolumes } from '@sheaf/ports';
+
+export interface WorkloadHostOptions {
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Whether pods are to run here at all. */
+  readonly hasContainers: boolean;
+}
+
+/** What this machine runs pods with. */
+export interface WorkloadHost {
+  readonly containers: Containers;
+  readonly images: ContainerImages;
+  readonly volumes: PodVolumes;
+  readonly checks: NetworkChecks;
+  /** What is known now, for the node. */
+  nodeContainers(): NodeContainers;
+  /** Resolves when the first look is over; it tries nothing. */
+  capability(): Promise<Capability>;
+  /** How many pods run now. */
+  countRunning(): Promise<number>;
+  /** Lets go of everything. Containers run on; whoever opens the directory next finds them. */
+  close(): void;
+}
+
+const lookAgainMs = 30_000;
+const countLimitMs = 5000;
+
+const refusal = {
+  reason: 'this Sheaf was started without containers',
+  wayOut: 'start it without --without-containers',
+};
+
+/**
+ * Opens what is in the data directory, and waits for nothing. The engine is started with the first pod, or for those of an
+ * earlier life: until then it is only looked whether its programs are there.
+ */
+export function openWorkloadHost(options: WorkloadHostOptions): WorkloadHost {
+  const { dataDir, clock, random, hasContainers } = options;
+  const logger = options.logger.with({ part: 'pods' });
+  const podman = openPodman({
+    directory: join(dataDir, 'podman'),
+    clock,
+    random,
+    logger,
+    ...(hasContainers ? {} : { refusal }),
+  });
+  const { containers, images } = podman;
+  const looking = new Looking(podman.look, { clock, logger, isRepeated: hasContainers });
+  return {
+    containers,
+    images,
+    volumes: openPodVolumes({ directory: join(dataDir, 'pods'), clock }),
+    checks: networkChecks,
+    nodeContainers() {
+      const { containers: found, engine } = containers.capabilities();
+      return {
+        areWanted: hasContainers,
+        containers: found,
+        ...(engine && { version: engine.version }),
+      };
+    },
+    async capability() {
+      await looking.first;
+      return containers.capabilities().containers;
+    },
+    countRunning: () => countRunning(containers),
+    close() {
+      looking.dispose();
+      containers.dispose();
+    },
+  };
+}
+
+/** The first look, and more of them for as long as something is missing: someone may install it. */
+class Looking implements Disposable {
+  readonly first: Promise<boolean>;
+  readonly #look: () => ReturnType<Containers['probe']>;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #stop = new AbortController();
+
+  constructor(
+    look: () => ReturnType<Containers['probe']>,
+    { clock, logger, isRepeated }: { clock: Clock; logger: Logger; isRepeated: boolean },
+  ) {
+    this.#look = look;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.first = this.#once();
+    if (isRepeated) void this.#goOn();
+  }
+
+  dispose(): void {
+    this.#stop.abort(new Error('the host is let go of'));
+  }
+
+  async #goOn(): Promise<void> {
+    let isThere = await this.first;
+    while (!this.#stop.signal.aborted && !isThere) {
+      await sleep(this.#clock, lookAgainMs, this.#stop.signal).catch(() => undefined);
+      if (!this.#stop.signal.aborted) isThere = await this.#once();
+    }
+  }
+
+  async #once(): Promise<boolean> {
+    try {
+      return (await this.#look()).containers.isAvailable;
+    } catch (error) {
+      this.#logger.warn('whether this host can run containers could not be found out', {
+        cause: toError(error),
+      });
+      return false;
+    }
+  }
+}
+
+/** Where that cannot be found out soon, none are counted. */
+async function countRunning(containers: Containers): Promise<number> {
+  try {
+    const all = await containers.listSandboxes(AbortSignal.timeout(countLimitMs));
+    return all.filter(({ state }) => state === 'ready').length;
+  } catch {
+    return 0;
+  }
+}
