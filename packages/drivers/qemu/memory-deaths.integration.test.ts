@@ -147,4 +147,20 @@ describe('QEMU and a death while memory is kept', { skip: qemuIsMissing ?? false
       await untilKept(begun);
       await checkRestored(begun);
     }));
+
+  it('a guest whose memory cannot be written goes on, and it is said why', () =>
+    withMachine(async ({ scene, base, order }) => {
+      const { hypervisor, signal } = scene;
+      const unwritable = { ...order, path: join(order.path, 'beneath', 'nothing') };
+      let told = '';
+      await scene.until(async () => {
+        const progress = await hypervisor.saveMemory('one', unwritable, signal);
+        if (progress.state === 'failed') told = `${progress.nature}: ${progress.message}`;
+        return told !== '';
+      });
+      assert.match(told, /^transient: ENOENT/);
+      await scene.when('one', ({ state }) => state === 'running');
+      assert.equal(await pathOfRoot(scene), base.path);
+      await hypervisor.pause('one', signal);
+    }));
 });

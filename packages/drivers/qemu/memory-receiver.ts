@@ -15,12 +15,20 @@ export class MemoryReceiver implements Disposable {
   readonly #server: Server;
   readonly #directory: FileHandle;
   #socket: Socket | undefined;
+  #failure: Error | undefined;
 
   private constructor(parts: { server: Server; directory: FileHandle; ended: Promise<void> }) {
     this.#server = parts.server;
     this.#directory = parts.directory;
     this.ended = parts.ended;
-    this.ended.catch(() => undefined);
+    this.ended.catch((error: unknown) => {
+      this.#failure = toError(error);
+    });
+  }
+
+  /** Why what was sent could not be written. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   static async listen(

@@ -75,17 +75,17 @@ async function untilWritten(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const broken = writing.receiver.ended.then(() => undefined);
   let isLast = false;
   for (;;) {
     const seen = await link.execute('query-migrate');
     const status = textAt(seen, 'status');
     if (status === 'completed') return;
-    if (status === 'failed' || status === 'cancelled') {
-      // The program only knows that nobody reads any more; why that is so, the reader knows.
-      await broken;
-      throw new Error(textAt(seen, 'error-desc') ?? `the program has ${status} to write its memory`);
-    }
+    // The program only knows that nobody reads any more; why that is so, the reader knows.
+    if (status === 'failed' || status === 'cancelled')
+      throw (
+        writing.receiver.failure ??
+        new Error(textAt(seen, 'error-desc') ?? `the program did not write its memory: ${status}`)
+      );
     writing.onPercent(percentOf(seen));
     if (!isLast && numberAt(objectAt(seen, 'ram'), 'dirty-sync-count') > 1) {
       isLast = true;
