@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  findUntoldSwitch,
+  giveUpPrepared,
+  guardPrepared,
+  switchUnderMachine,
+} from './attached-snapshots.contract.ts';
+import {
   blankOrder,
   cellBytes,
   contentOf,
@@ -35,6 +41,7 @@ export function testVolumes(driver: string, withBench: WithBench): void {
   check('go on in a new file under a running machine', switchUnderMachine);
   check('find out a switch that nobody told', findUntoldSwitch);
   check('go on as before when a prepared snapshot is given up', giveUpPrepared);
+  check('tell what is prepared, and give it up only when no machine can write to it', guardPrepared);
   check('are not cloned, frozen or removed while a machine has them open', respectMachines);
   check('are refused before room is used that is not there', refuseWithoutRoom);
   check('account for what is promised', accountForPromises);
@@ -200,68 +207,6 @@ async function outliveSnapshots(bench: DiskBench): Promise<void> {
   for (const id of ['s1', 's3']) await bench.volumes.removeSnapshot(id, signal);
   assert.deepEqual(await bench.volumes.listSnapshots(signal), []);
   assert.deepEqual(await contentOf(bench, 'r3'), [1, 2, 3]);
-}
-
-async function switchUnderMachine(bench: DiskBench): Promise<void> {
-  await make(bench, blankOrder('v'));
-  const file = await fileOf(bench, 'v');
-  const machine = await bench.open(file);
-  await machine.write(0, 1);
-  const order = { id: 's', volumeId: 'v', isAttached: true };
-  const { overlay } = await bench.volumes.snapshot(order, signal);
-  assert.ok(overlay);
-  assert.deepEqual(await bench.volumes.snapshot(order, signal), { overlay }, 'again, it is the same file');
-  await machine.write(1, 1);
-  assert.deepEqual(await bench.volumes.listSnapshots(signal), []);
-  assert.deepEqual(await fileOf(bench, 'v'), file);
-  await machine.close();
-  const switched = await bench.open(overlay);
-  await bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
-  await bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
-  await switched.write(0, 2);
-  assert.deepEqual(await fileOf(bench, 'v'), overlay);
-  await switched.close();
-  await make(bench, orderOf('r', { kind: 'snapshot', snapshotId: 's' }));
-  assert.deepEqual(
-    [await contentOf(bench, 'v'), await contentOf(bench, 'r')],
-    [
-      [2, 1, 0],
-      [1, 1, 0],
-    ],
-  );
-}
-
-async function findUntoldSwitch(bench: DiskBench): Promise<void> {
-  await make(bench, blankOrder('v'));
-  await write(bench, 'v', { 0: 1 });
-  const order = { id: 's', volumeId: 'v', isAttached: true };
-  const { overlay } = await bench.volumes.snapshot(order, signal);
-  const machine = await bench.open(overlay ?? assert.fail('no overlay'));
-  await machine.write(0, 2);
-  await machine.close();
-  await bench.restart();
-  assert.deepEqual(await contentOf(bench, 'v', 1), [2]);
-  assert.deepEqual(
-    (await bench.volumes.listSnapshots(signal)).map(({ id }) => id),
-    ['s'],
-  );
-  await bench.volumes.removeSnapshot('s', signal);
-  assert.deepEqual(await contentOf(bench, 'v', 1), [2]);
-}
-
-async function giveUpPrepared(bench: DiskBench): Promise<void> {
-  await make(bench, blankOrder('v'));
-  const file = await fileOf(bench, 'v');
-  const machine = await bench.open(file);
-  await bench.volumes.snapshot({ id: 's', volumeId: 'v', isAttached: true }, signal);
-  await machine.write(0, 4);
-  await bench.volumes.removeSnapshot('s', signal);
-  await machine.write(1, 5);
-  await machine.close();
-  assert.deepEqual(await fileOf(bench, 'v'), file);
-  assert.deepEqual(await contentOf(bench, 'v'), [4, 5, 0]);
-  const told = bench.volumes.snapshot({ id: 's', volumeId: 'v', isAttached: true, isSwitched: true }, signal);
-  await assert.rejects(told, refusedAs('NotFound', /not been prepared/));
 }
 
 async function respectMachines(bench: DiskBench): Promise<void> {

@@ -119,7 +119,15 @@ export interface Volumes {
     signal: AbortSignal,
   ): Promise<{ readonly overlay?: DiskFile }>;
   listSnapshots(signal: AbortSignal): Promise<readonly SnapshotObservation[]>;
-  /** Gives its room back, or, while a machine has the volume open, when the next one of it is removed. */
+  /**
+   * The file that was prepared for a snapshot of an attached volume, as long as nobody has told and nothing shows whether the machine
+   * has switched to it. Only the machine knows: who finds that it writes there calls `snapshot` with `isSwitched`.
+   */
+  findPrepared(id: string, signal: AbortSignal): Promise<DiskFile | undefined>;
+  /**
+   * Gives its room back, or, while a machine has the volume open, when the next one of it is removed. What is prepared is given up;
+   * while a machine has it open it is refused as `Conflict`, since the machine may write to it.
+   */
   removeSnapshot(id: string, signal: AbortSignal): Promise<void>;
 
   /** What lies in the driver's directories and belongs to none of the given volumes, snapshots and images. */

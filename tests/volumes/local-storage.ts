@@ -26,10 +26,16 @@ export const noMachines: Machines = {
   switchDisks: () => Promise.reject(new Error('there are no machines')),
 };
 
+/** The controllers and drivers, which may end wherever they are, and begin again. */
+export interface Lives {
+  end(): Promise<void>;
+  begin(hypervisor: Machines): void;
+}
+
 /** The features over the real driver of volumes. */
 export async function withLocalStorage(
   hypervisor: Machines,
-  use: (client: Client, bench: LocalBench) => Promise<void>,
+  use: (client: Client, bench: LocalBench, lives: Lives) => Promise<void>,
 ): Promise<void> {
   await withLocalDisk(async (bench) => {
     const server = await startTestServer({
@@ -40,19 +46,30 @@ export async function withLocalStorage(
       },
     });
     const { client } = server;
-    const manager = new Manager({ client, clock: systemClock, random: systemRandom, logger: silentLogger });
+    let manager: Manager | undefined;
+    const lives: Lives = {
+      async end() {
+        await manager?.stop();
+        manager = undefined;
+        await bench.restart();
+      },
+      begin(machines) {
+        manager = new Manager({ client, clock: systemClock, random: systemRandom, logger: silentLogger });
+        const { volumes, images } = bench;
+        registerVolumes(manager, { volumes, images, hypervisor: machines });
+        registerSnapshots(manager, { volumes, hypervisor: machines });
+        void manager.start();
+      },
+    };
     try {
       await client.create(resources.namespaces, { metadata: { name: 'default' } });
       await installStorageKinds(client, (claim) => until(claim));
       await ensureStorage(client);
       await ensureSnapshotClasses(client);
-      const { volumes, images } = bench;
-      registerVolumes(manager, { volumes, images, hypervisor });
-      registerSnapshots(manager, { volumes, hypervisor });
-      void manager.start();
-      await use(client, bench);
+      lives.begin(hypervisor);
+      await use(client, bench, lives);
     } finally {
-      await manager.stop();
+      await manager?.stop();
       await server.close();
     }
   });

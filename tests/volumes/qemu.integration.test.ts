@@ -1,99 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { it, type TestContext } from 'node:test';
-import type { PersistentVolumeClaim } from '@sheaf/api/virtualization/index';
-import { silentLogger } from '@sheaf/base';
+import { it } from 'node:test';
 import { type Client, resources } from '@sheaf/client';
-import { openQemu } from '@sheaf/drivers/qemu';
-import { systemClock, systemRandom } from '@sheaf/drivers/system';
-import type { DiskFile, Hypervisor, MachineSpec, Volumes } from '@sheaf/ports';
+import type { DiskFile, Hypervisor, Volumes } from '@sheaf/ports';
 import { until } from '../../packages/drivers/local-disk/local-disk.fixture.ts';
 import { withLocalStorage } from './local-storage.ts';
-
-const place = (name: string) => ({ namespace: 'default', name });
-const signal = AbortSignal.timeout(120_000);
-
-async function withQemu(context: TestContext, use: (hypervisor: Hypervisor) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'volume-machine-'));
-  const hypervisor = openQemu({
-    directory,
-    clock: systemClock,
-    random: systemRandom,
-    logger: silentLogger,
-    accelerator: 'tcg',
-  });
-  try {
-    const { hypervisor: ability } = await hypervisor.probe(AbortSignal.timeout(30_000));
-    if (ability.isAvailable) await use(hypervisor);
-    else context.skip(ability.reason);
-  } finally {
-    hypervisor.dispose();
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-function specOf(id: string, files: readonly DiskFile[]): MachineSpec {
-  return {
-    id,
-    title: 'default/m',
-    machineType: 'q35',
-    cpu: { sockets: 1, cores: 1, threads: 1 },
-    memory: { bytes: 2 ** 26 },
-    firmware: { kind: 'bios' },
-    identity: { uuid: '00000000-0000-4000-8000-000000000000' },
-    disks: files.map((file, index) => ({ name: `disk-${index}`, device: 'disk', bus: 'virtio', file })),
-    nics: [],
-    hasGraphics: false,
-    hasSerialConsole: true,
-    hasAgentChannel: false,
-    hasRandomSource: false,
-    hasBalloon: false,
-  };
-}
-
-const claims = resources.persistentVolumeClaims;
-
-async function createBound(
-  client: Client,
-  name: string,
-  source: Partial<PersistentVolumeClaim['spec']> = {},
-): Promise<string> {
-  const { metadata } = await client.create(claims, {
-    metadata: place(name),
-    spec: {
-      accessModes: ['ReadWriteMany'],
-      volumeMode: 'Block',
-      resources: { requests: { storage: '4Mi' } },
-      ...source,
-    },
-  });
-  await until(async () => (await client.get(claims, place(name))).status?.phase === 'Bound');
-  return metadata.uid ?? '';
-}
-
-/** Its instance, and the machine with the files of the claims `v` and `w`. */
-async function startMachine(
-  client: Client,
-  hypervisor: Hypervisor,
-  files: readonly DiskFile[],
-): Promise<string> {
-  const { metadata } = await client.create(resources.virtualMachineInstances, {
-    metadata: place('m'),
-    spec: {
-      domain: { devices: {}, memory: { guest: '64Mi' } },
-      volumes: ['v', 'w'].map((claimName, index) => ({
-        name: `disk-${index}`,
-        persistentVolumeClaim: { claimName },
-      })),
-    },
-  });
-  const id = metadata.uid ?? '';
-  await hypervisor.start(specOf(id, files), signal);
-  await hypervisor.resume(id, signal);
-  return id;
-}
+import { claims, createBound, place, signal, startMachine, withQemu } from './real-machine.ts';
 
 async function takeSnapshot(client: Client, name: string): Promise<void> {
   const snapshots = resources.volumeSnapshots;
@@ -137,8 +48,11 @@ async function story(client: Client, hypervisor: Hypervisor, volumes: Volumes): 
     (await volumes.find(volumeId, signal))?.file ?? assert.fail('there is no volume');
   const volumeIds = [await createBound(client, 'v'), await createBound(client, 'w')];
   const filesOf = () => Promise.all(volumeIds.map(fileOf));
-  const before = await filesOf();
-  const id = await startMachine(client, hypervisor, before);
+  const [v, w] = (await filesOf()) as [DiskFile, DiskFile];
+  const id = await startMachine(client, hypervisor, [
+    { claimName: 'v', file: v },
+    { claimName: 'w', file: w },
+  ]);
   const writes = async (): Promise<readonly (string | undefined)[]> => {
     const { devices = [] } = (await hypervisor.find(id, signal)) ?? {};
     return ['disk-0', 'disk-1'].map((name) => devices.find((device) => device.name === name)?.path);
@@ -148,7 +62,7 @@ async function story(client: Client, hypervisor: Hypervisor, volumes: Volumes): 
   await createBound(client, 'clone', { dataSource: { kind: 'PersistentVolumeClaim', name: 'v' } });
   const [, second] = await paths();
   assert.deepEqual(await writes(), await paths(), 'the machine writes where the driver says');
-  assert.equal(second, before[1]?.path, 'the other disk is left alone');
+  assert.equal(second, w.path, 'the other disk is left alone');
   await takeTogether(client);
   assert.deepEqual(await writes(), await paths(), 'with both disks');
   assert.notEqual((await paths())[1], second);
@@ -166,7 +80,7 @@ it(
     timeout: 180_000,
   },
   (context) =>
-    withQemu(context, (hypervisor) =>
+    withQemu(context, ({ hypervisor }) =>
       withLocalStorage(hypervisor, (client, { volumes }) => story(client, hypervisor, volumes)),
     ),
 );

@@ -322,6 +322,7 @@ const looks = new Set([
   'volumes-listed',
   'volume-found',
   'snapshots-listed',
+  'prepared-found',
   'unowned-found',
   'images-listed',
   'image-found',

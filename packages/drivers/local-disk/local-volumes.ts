@@ -1,5 +1,6 @@
 import { type Disposable, type Logger, toError } from '@sheaf/base';
 import type {
+  DiskFile,
   Progress,
   SnapshotObservation,
   UnownedFile,
@@ -145,6 +146,11 @@ export class LocalVolumes implements Volumes {
   async listSnapshots(signal: AbortSignal): Promise<readonly SnapshotObservation[]> {
     signal.throwIfAborted();
     return this.#parts.snapshots.list();
+  }
+
+  async findPrepared(id: string, signal: AbortSignal): Promise<DiskFile | undefined> {
+    signal.throwIfAborted();
+    return this.#disk.serial.run(() => this.#parts.snapshots.findPrepared(id));
   }
 
   async removeSnapshot(id: string, signal: AbortSignal): Promise<void> {

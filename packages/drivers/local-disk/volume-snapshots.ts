@@ -67,6 +67,16 @@ export class VolumeSnapshots {
     await snapshots.put({ ...snapshot, takenAt: this.#disk.clock.now(), state: 'taken' });
   }
 
+  /** The file that a machine is to go on in, or goes on in untold. */
+  async findPrepared(id: string): Promise<DiskFile | undefined> {
+    const { snapshots, layers } = this.#disk;
+    const found = snapshots.get(id);
+    if (found?.state === 'prepared') await this.settle(found.volumeId);
+    const { state, overlay } = snapshots.get(id) ?? {};
+    const isThere = state === 'prepared' && overlay !== undefined && layers.graph.has(overlay);
+    return isThere ? fileOf(layers.path(overlay)) : undefined;
+  }
+
   /** True while a machine may be about to switch. */
   isPrepared(volumeId: string): boolean {
     return this.#preparedOf(volumeId) !== undefined;
@@ -106,14 +116,12 @@ export class VolumeSnapshots {
     throw notFound(`volume ${id} is not there; make it first`);
   }
 
-  /** A machine may have switched without having written: then it has the overlay open. */
+  /** A machine may have switched without having written: then it has the overlay open. Having it open, it may yet not have switched. */
   async #drop(snapshot: SnapshotRecord, signal: AbortSignal): Promise<void> {
     const { layers, qemuImg, snapshots } = this.#disk;
     const { overlay } = snapshot;
     if (overlay && layers.graph.has(overlay) && (await qemuImg.isInUse(layers.path(overlay), signal)))
-      throw conflict(
-        `a machine has switched to snapshot ${snapshot.id}; tell that it has before removing it`,
-      );
+      throw conflict(preparedIsOpen(snapshot.id));
     await snapshots.markRemoving(snapshot);
     await this.#disk.sweep();
   }
@@ -130,7 +138,8 @@ export class VolumeSnapshots {
         `snapshot ${other.id} of volume ${volume.title} is being taken; finish or remove it first`,
       );
     const overlay = `volume-${volume.id}-${order.id}.qcow2`;
-    if (existing?.overlay === overlay && layers.graph.has(overlay)) return fileOf(layers.path(overlay));
+    if (existing?.overlay === overlay && layers.graph.has(overlay))
+      return { overlay: fileOf(layers.path(overlay)) };
     checkChain(this.#disk, volume);
     const room = await this.#holdRoom(volume);
     try {
@@ -144,7 +153,7 @@ export class VolumeSnapshots {
     } finally {
       room.dispose();
     }
-    return fileOf(layers.path(overlay));
+    return { overlay: fileOf(layers.path(overlay)) };
   }
 
   async #takeNow(order: SnapshotOrder, volume: VolumeRecord, signal: AbortSignal): Promise<void> {
@@ -175,6 +184,11 @@ export class VolumeSnapshots {
   }
 }
 
-function fileOf(path: string): Overlay {
-  return { overlay: { path, format: 'qcow2' } };
+/** Also what people see of it, where the machine does not say which file it writes to. */
+function preparedIsOpen(id: string): string {
+  return `the file that was prepared for snapshot ${id} is open in a machine that may write to it; wait until the machine says whether it does, or stop it`;
+}
+
+function fileOf(path: string): DiskFile {
+  return { path, format: 'qcow2' };
 }

@@ -3,10 +3,10 @@ import type { DiskFile, DiskLimits, MachineDisk } from '@sheaf/ports';
 import { blockNode, diskDevice, isVirtioDisk } from './command-line/devices.ts';
 import { askToLeave, type ChangedMachine, freePort, isAttached, isPresent } from './device-changes.ts';
 import { diskId, diskNode, diskNodePrefix } from './device-names.ts';
-import { ensureNode, removeDiskNodes } from './disk-nodes.ts';
+import { ensureNode, removeDiskNodes, removeNodes } from './disk-nodes.ts';
 import { driveOf, numberAt, pathIn } from './machine-facts.ts';
 import type { MachineLink } from './machine-link.ts';
-import { objectAt, textAt } from './qmp-client.ts';
+import { objectAt, QmpSilence, textAt } from './qmp-client.ts';
 
 export async function attachDisk(machine: ChangedMachine, disk: MachineDisk): Promise<void> {
   const { link, spec } = machine;
@@ -73,23 +73,34 @@ export async function limitDrive(link: MachineLink, name: string, limits: DiskLi
   });
 }
 
-/** All or none: one transaction of the program. Disks that were switched before are left alone. */
+/**
+ * All or none: one transaction of the program. Disks that were switched before are left alone. What was opened for a switch that is
+ * refused is closed again, so that a file which is open in vain is not taken for one that the machine writes to.
+ */
 export async function switchDisks(
   { link, spec }: Pick<ChangedMachine, 'link' | 'spec'>,
   disks: readonly { readonly name: string; readonly overlay: DiskFile }[],
 ): Promise<void> {
+  const opened: string[] = [];
   const actions: JsonValue[] = [];
-  for (const { name, overlay } of disks) {
-    const drive = await getDrive(link, name);
-    if (pathIn(drive) === overlay.path) continue;
-    const inserted = objectAt(drive, 'inserted');
-    const disk = spec.disks.find((item) => item.name === name) ?? hotPlugged(name, inserted);
-    // The chain below is open already; it is put beneath by the switch.
-    await ensureNode(link, { ...blockNode(disk, overlay), backing: null });
-    const overlayNode = diskNode(name, overlay.path);
-    actions.push({ type: 'blockdev-snapshot', data: { node: topNode(inserted), overlay: overlayNode } });
+  try {
+    for (const { name, overlay } of disks) {
+      const drive = await getDrive(link, name);
+      if (pathIn(drive) === overlay.path) continue;
+      const inserted = objectAt(drive, 'inserted');
+      const disk = spec.disks.find((item) => item.name === name) ?? hotPlugged(name, inserted);
+      const overlayNode = diskNode(name, overlay.path);
+      // The chain below is open already; it is put beneath by the switch.
+      await ensureNode(link, { ...blockNode(disk, overlay), backing: null });
+      opened.push(overlayNode);
+      actions.push({ type: 'blockdev-snapshot', data: { node: topNode(inserted), overlay: overlayNode } });
+    }
+    if (actions.length > 0) await link.execute('transaction', { actions });
+  } catch (error) {
+    // One that does not answer is tidied when it does.
+    if (!(error instanceof QmpSilence)) await removeNodes(link, opened);
+    throw error;
   }
-  if (actions.length > 0) await link.execute('transaction', { actions });
 }
 
 /** As far as the program tells; its device stays as it is. */

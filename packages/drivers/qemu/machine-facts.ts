@@ -55,6 +55,11 @@ export function driveOf(blocks: JsonValue, disk: string): JsonObject | undefined
   );
 }
 
+/** The nodes that devices write to, in an answer to `query-block`; what lies beneath them is used by them. */
+export function topNodes(blocks: JsonValue): string[] {
+  return objectsIn(blocks).flatMap((drive) => textAt(objectAt(drive, 'inserted'), 'node-name') ?? []);
+}
+
 /** The file in a drive; `undefined` where there is none. */
 export function pathIn(drive: JsonObject | undefined): string | undefined {
   const name = textAt(objectAt(objectAt(drive, 'inserted'), 'image'), 'filename');

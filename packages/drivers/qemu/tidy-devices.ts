@@ -1,6 +1,6 @@
-import { diskNodePrefix, nameIn, netdevId } from './device-names.ts';
+import { nameIn, netdevId } from './device-names.ts';
 import { ourNodes, removeNodes } from './disk-nodes.ts';
-import { deviceIds, devicesPath } from './machine-facts.ts';
+import { deviceIds, devicesPath, topNodes } from './machine-facts.ts';
 import type { MachineLink } from './machine-link.ts';
 import { QmpError } from './qmp-client.ts';
 
@@ -13,20 +13,21 @@ export interface LeavingDevices {
 }
 
 /**
- * Removes what stands behind devices that are not there: block nodes, which hold the locks of their files, and what a network
- * card was plugged into. The news of a device that went while nobody listened never comes, and a life before this one may have
- * ended between two steps; so this looks at what is there.
+ * Removes what stands behind devices that are not there, or not yet: block nodes, which hold the locks of their files, and what a
+ * network card was plugged into. The news of a device that went while nobody listened never comes, and a life before this one may
+ * have ended between two steps, as between opening a new file for a disk and switching to it; so this looks at what is there.
  */
 export async function tidyDevices(machine: LeavingDevices, link: MachineLink): Promise<void> {
-  const [listed, nodes] = await Promise.all([
+  const [listed, nodes, blocks] = await Promise.all([
     link.execute('qom-list', { path: devicesPath }),
     ourNodes(link),
+    link.execute('query-block'),
   ]);
   const present = deviceIds(listed);
-  const prefixes = present.flatMap((id) => nameIn(id, 'disk') ?? []).map(diskNodePrefix);
+  const used = topNodes(blocks);
   await removeNodes(
     link,
-    nodes.filter((node) => !prefixes.some((prefix) => node.startsWith(prefix))),
+    nodes.filter((node) => !used.includes(node)),
   );
   for (const device of await machine.leaving()) {
     if (present.includes(device)) continue;

@@ -22,7 +22,7 @@ const content: VolumeSnapshotContent = {
 };
 
 it('a removal that is refused is told in the status, with the words of the driver, and tried again', async () => {
-  const refusal = 'a machine has switched to snapshot u; tell that it has before removing it';
+  const refusal = 'the file that was prepared for snapshot u is open in a machine; stop it';
   const written: VolumeSnapshotContent[] = [];
   const parts = {
     clock: new TestClock(),
@@ -35,11 +35,12 @@ it('a removal that is refused is told in the status, with the words of the drive
     },
     volumes: {
       listSnapshots: () => Promise.resolve([]),
+      findPrepared: () => Promise.resolve(undefined),
       removeSnapshot: () => Promise.reject(new StatusError({ reason: 'Conflict', message: refusal })),
     },
   } as unknown as ContentParts;
   const result = await reconcileContent(parts, 'snapcontent-u', new AbortController().signal);
   assert.deepEqual(result, { outcome: 'waiting', reason: refusal, afterMs: 5000 });
   assert.equal(written.length, 1);
-  assert.match(written[0]?.status?.error?.message ?? '', /switched to snapshot u.*tried again by itself/);
+  assert.match(written[0]?.status?.error?.message ?? '', /prepared for snapshot u.*tried again by itself/);
 });

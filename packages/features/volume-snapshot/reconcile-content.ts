@@ -28,6 +28,7 @@ import { type Consistency, type Freezes, thawLeftover } from './frozen-guest.ts'
 import { isSame } from './is-same.ts';
 import { companionsOf, othersAwaited } from './moment.ts';
 import { errorOf, messageOf } from './plan.ts';
+import { removeSnapshot } from './removing.ts';
 import { type SnapshotOrder, type SnapshotTarget, takeSnapshot, waitingOfRefusal } from './taking.ts';
 
 export interface ContentParts {
@@ -37,7 +38,7 @@ export interface ContentParts {
   readonly contents: ObjectCache<VolumeSnapshotContent>;
   readonly snapshots: ObjectCache<VolumeSnapshot>;
   readonly instances: ObjectCache<VirtualMachineInstance>;
-  readonly volumes: Pick<Volumes, 'snapshot' | 'listSnapshots' | 'removeSnapshot'>;
+  readonly volumes: Pick<Volumes, 'find' | 'findPrepared' | 'snapshot' | 'listSnapshots' | 'removeSnapshot'>;
   readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent'>;
   readonly freezes: Freezes;
 }
@@ -246,7 +247,8 @@ async function remove(
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   try {
-    await parts.volumes.removeSnapshot(handleOf(content), signal);
+    const { volumeHandle: volumeId = '' } = content.spec.source;
+    await removeSnapshot(parts, { id: handleOf(content), volumeId }, signal);
   } catch (error) {
     if (!StatusError.is(error, 'Conflict')) throw error;
     return report(

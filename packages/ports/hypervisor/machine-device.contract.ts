@@ -147,16 +147,36 @@ export async function switchesDisks(scene: Scene): Promise<void> {
   await hypervisor.switchDisks('one', switched, signal);
   assert.deepEqual(await paths(), wanted);
   assert.equal((await scene.find('one')).state, 'running');
+  scene.reopen();
+  assert.deepEqual(await paths(), wanted, 'where it writes is also told to who was not there');
   // What stood behind a switched disk is closed with it.
   const data = switched.find(({ name }) => name === 'data');
   assert.ok(data);
-  await hypervisor.detachDisk('one', 'data', signal);
+  await scene.hypervisor.detachDisk('one', 'data', signal);
   await scene.when('one', ({ devices }) => devices.length === 1);
   const disk: MachineDisk = { name: 'data', device: 'disk', bus: 'virtio', file: data.overlay };
   await scene.until(async () => {
-    const id = `after-${(await hypervisor.list(signal)).length}`;
+    const id = `after-${(await scene.hypervisor.list(signal)).length}`;
     return (await scene.start(id, { disks: [disk] })).state === 'paused';
   });
+}
+
+export async function closesRefusedSwitch(scene: Scene): Promise<void> {
+  const { hypervisor, signal, world } = scene;
+  const disks: MachineDisk[] = [
+    { name: 'root', device: 'disk', bus: 'virtio', file: await world.makeDisk('root') },
+    { name: 'data', device: 'disk', bus: 'scsi', file: await world.makeDisk('data') },
+  ];
+  await scene.run('one', { disks });
+  const file = await world.makeDisk('new');
+  const absent: DiskFile = { path: '/nowhere/absent.qcow2', format: 'qcow2' };
+  const changes = [
+    { name: 'root', overlay: file },
+    { name: 'data', overlay: absent },
+  ];
+  await assert.rejects(hypervisor.switchDisks('one', changes, signal), /absent/);
+  const other: MachineDisk = { name: 'root', device: 'disk', bus: 'virtio', file };
+  assert.equal((await scene.start('two', { disks: [other] })).end, undefined, 'another machine may have it');
 }
 
 function byText(a: string, b: string): number {

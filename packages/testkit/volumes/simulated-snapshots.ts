@@ -37,6 +37,13 @@ export class SimulatedSnapshots {
       .sort();
   }
 
+  findPrepared(id: string): DiskFile | undefined {
+    const { volumeId } = this.#medium.snapshots.get(id) ?? {};
+    if (volumeId !== undefined && this.#medium.volumes.has(volumeId)) this.settled(volumeId);
+    const overlay = this.#medium.snapshots.get(id)?.overlay;
+    return overlay && { path: overlay.path, format: 'qcow2' };
+  }
+
   isPrepared(volumeId: string): boolean {
     return this.#preparedOf(volumeId) !== undefined;
   }
@@ -108,7 +115,9 @@ export class SimulatedSnapshots {
 
   #checkDroppable({ id, overlay }: SimulatedSnapshot): void {
     if (overlay && overlay.openers > 0)
-      throw conflict(`a machine has switched to snapshot ${id}; tell that it has before removing it`);
+      throw conflict(
+        `the file that was prepared for snapshot ${id} is open in a machine that may write to it; stop the machine`,
+      );
   }
 
   #preparedOf(volumeId: string): SimulatedSnapshot | undefined {

@@ -1,5 +1,6 @@
 import { type Disposable, toError } from '@sheaf/base';
 import type {
+  DiskFile,
   Progress,
   SnapshotObservation,
   UnownedFile,
@@ -136,6 +137,11 @@ export class SimulatedVolumes implements Volumes {
   async listSnapshots(signal: AbortSignal): Promise<readonly SnapshotObservation[]> {
     await this.#enter('snapshots-listed', signal);
     return this.#snapshots.list();
+  }
+
+  async findPrepared(id: string, signal: AbortSignal): Promise<DiskFile | undefined> {
+    await this.#enter('prepared-found', signal);
+    return this.#snapshots.findPrepared(id);
   }
 
   async removeSnapshot(id: string, signal: AbortSignal): Promise<void> {
