@@ -5,6 +5,7 @@ export * from './host.ts';
 export * from './hypervisor/index.ts';
 export * from './images.ts';
 export * from './machine-files.ts';
+export * from './machine-memories.ts';
 export * from './network-checks.ts';
 export * from './pod-volumes.ts';
 export * from './volumes.ts';

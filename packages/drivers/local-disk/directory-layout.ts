@@ -13,12 +13,15 @@ export class DirectoryLayout {
   readonly incoming: string;
   /** Unfinished files of this life of the process; whatever an earlier one left is removed at the start. */
   readonly work: string;
+  /** The memory of machines. */
+  readonly memories: string;
 
   constructor(root: string) {
     this.root = root;
     this.layers = join(root, 'layers');
     this.incoming = join(root, 'incoming');
     this.work = join(root, 'work');
+    this.memories = join(root, 'memory-files');
   }
 
   async prepareRoot(): Promise<void> {
@@ -28,16 +31,20 @@ export class DirectoryLayout {
   /** Only when nobody else works in it. */
   async prepare(): Promise<void> {
     await rm(this.work, { recursive: true, force: true });
-    for (const directory of [this.layers, this.incoming, this.work])
+    for (const directory of [this.layers, this.incoming, this.work, this.memories])
       await mkdir(directory, { recursive: true, mode: 0o700 });
   }
 
-  records(kind: 'volumes' | 'snapshots' | 'images' | 'containers'): string {
+  records(kind: 'volumes' | 'snapshots' | 'images' | 'containers' | 'memories'): string {
     return join(this.root, kind);
   }
 
   layer(name: string): string {
     return join(this.layers, name);
+  }
+
+  memory(id: string): string {
+    return join(this.memories, id);
   }
 
   part(imageId: string): string {

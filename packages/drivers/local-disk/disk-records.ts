@@ -25,6 +25,15 @@ export interface SnapshotRecord {
   readonly state: 'prepared' | 'taken' | 'removing';
 }
 
+/** The memory of a machine. */
+export interface MemoryRecord {
+  readonly id: string;
+  readonly title: string;
+  /** What is set aside while it is written. */
+  readonly bytes: number;
+  readonly state: 'prepared' | 'kept' | 'removing';
+}
+
 /** Which state of which file has been downloaded so far; all of it must be the same when more of it is asked for. */
 export interface PinnedSource {
   readonly url: string;

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Disposable, disposable, type Logger, type Random } from '@sheaf/base';
 import type { DirectoryLayout } from './directory-layout.ts';
-import type { ImageRecord, SnapshotRecord, VolumeRecord } from './disk-records.ts';
+import type { ImageRecord, MemoryRecord, SnapshotRecord, VolumeRecord } from './disk-records.ts';
 import { placeDurably, syncDirectory } from './durable-files.ts';
 import { LayerFiles } from './layer-files.ts';
 import { reachableFrom } from './layer-graph.ts';
@@ -35,12 +35,13 @@ export class DiskState {
   readonly volumes: RecordFolder<VolumeRecord>;
   readonly snapshots: RecordFolder<SnapshotRecord>;
   readonly images: RecordFolder<ImageRecord>;
+  readonly memories: RecordFolder<MemoryRecord>;
   readonly #pins = new Set<{ readonly layer: string }>();
 
   private constructor(
     surroundings: DiskSurroundings,
     layout: DirectoryLayout,
-    parts: Pick<DiskState, 'runner' | 'volumes' | 'snapshots' | 'images'>,
+    parts: Pick<DiskState, 'runner' | 'volumes' | 'snapshots' | 'images' | 'memories'>,
   ) {
     this.clock = surroundings.clock;
     this.random = surroundings.random;
@@ -52,6 +53,7 @@ export class DiskState {
     this.volumes = parts.volumes;
     this.snapshots = parts.snapshots;
     this.images = parts.images;
+    this.memories = parts.memories;
   }
 
   /** The directory is prepared and this process has its lock. */
@@ -61,6 +63,7 @@ export class DiskState {
       volumes: await RecordFolder.open<VolumeRecord>(layout.records('volumes')),
       snapshots: await RecordFolder.open<SnapshotRecord>(layout.records('snapshots')),
       images: await RecordFolder.open<ImageRecord>(layout.records('images')),
+      memories: await RecordFolder.open<MemoryRecord>(layout.records('memories')),
     });
     await state.layers.load();
     return state;

@@ -1,5 +1,12 @@
 import type { Disposable } from '@sheaf/base';
-import type { Capability, ContainerDisks, Images, VolumeCapabilities, Volumes } from '@sheaf/ports';
+import type {
+  Capability,
+  ContainerDisks,
+  Images,
+  MachineMemories,
+  VolumeCapabilities,
+  Volumes,
+} from '@sheaf/ports';
 import { Announcer } from './announcer.ts';
 import { ContainerFetch } from './container/container-fetch.ts';
 import { type ContainerRecord, LocalContainerDisks } from './container/local-container-disks.ts';
@@ -13,6 +20,7 @@ import { ImageWork } from './image-work.ts';
 import { chainOf } from './layer-graph.ts';
 import { LayerMerge } from './layer-merge.ts';
 import { LocalImages } from './local-images.ts';
+import { LocalMemories } from './local-memories.ts';
 import { LocalVolumes } from './local-volumes.ts';
 import { findProgram } from './program-runner.ts';
 import { RecordFolder } from './records.ts';
@@ -32,6 +40,7 @@ export interface LocalDisk {
   readonly volumes: Volumes;
   readonly images: Images;
   readonly containerDisks: ContainerDisks;
+  readonly memories: MachineMemories;
   /** Resolves when no layers are being merged in the background. */
   idle(): Promise<void>;
   /** Interrupts what is going on; the next life goes on with it. */
@@ -101,6 +110,7 @@ function compose(disk: DiskState, { options, lock, records, capabilities: can }:
     volumes,
     images,
     containerDisks,
+    memories: new LocalMemories(disk, ledger),
     idle: () => merge.idle(),
     async dispose() {
       await containerDisks.dispose();

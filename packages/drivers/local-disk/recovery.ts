@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DiskState } from './disk-state.ts';
 import { reachableFrom } from './layer-graph.ts';
+import { removeMemory } from './local-memories.ts';
 
 /** Ends or undoes what an earlier life of the process was about when it died. */
 export async function recover(disk: DiskState): Promise<void> {
@@ -10,6 +11,7 @@ export async function recover(disk: DiskState): Promise<void> {
   await settleImages(disk);
   await dropSecondNames(disk);
   await disk.sweep();
+  for (const { id, state } of disk.memories.all()) if (state === 'removing') await removeMemory(disk, id);
 }
 
 /** A layer gets its name when it is whole; so a volume whose layer is there is made. */

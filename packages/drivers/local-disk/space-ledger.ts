@@ -3,6 +3,7 @@ import { type Disposable, disposable, StatusError } from '@sheaf/base';
 import type { VolumeSpace } from '@sheaf/ports';
 import type { DiskState } from './disk-state.ts';
 import { reachableFrom } from './layer-graph.ts';
+import { countMemories } from './local-memories.ts';
 
 export interface SpaceNeed {
   /** Of what may be promised. */
@@ -38,12 +39,15 @@ export class SpaceLedger {
     const live = reachableFrom(layers.graph, this.#disk.liveRoots());
     const frozenBytes = await layers.allocated([...live].filter((name) => !tops.has(name)));
     const topBytes = await layers.allocated(tops);
-    const held = this.#sum('promisedBytes');
+    const memories = await countMemories(this.#disk);
+    const held = this.#sum('promisedBytes') + memories.promisedBytes;
     return {
       totalBytes: blocks * bsize,
       freeBytes,
       promisedBytes: volumes.reduce((sum, volume) => sum + volume.bytes, 0) + frozenBytes + held,
-      promisableBytes: Math.floor((freeBytes + frozenBytes + topBytes) * this.#overCommitment()),
+      promisableBytes: Math.floor(
+        (freeBytes + frozenBytes + topBytes + memories.takenBytes) * this.#overCommitment(),
+      ),
     };
   }
 

@@ -11,7 +11,7 @@ export interface KnownIds {
   readonly imageIds: ReadonlySet<string>;
 }
 
-const recordKinds = ['volumes', 'snapshots', 'images'] as const;
+const recordKinds = ['volumes', 'snapshots', 'images', 'memories'] as const;
 
 /** Files that none of the known objects needs, and files that are none of ours. Within `serial`. */
 export async function findUnowned(disk: DiskState, known: KnownIds): Promise<UnownedFile[]> {
@@ -22,6 +22,7 @@ export async function findUnowned(disk: DiskState, known: KnownIds): Promise<Uno
       .filter((name) => !needed.has(name))
       .map((name) => layout.layer(name)),
     ...(await layout.names(layout.incoming)).filter((id) => !isKnown(id, known)).map((id) => layout.part(id)),
+    ...(await strayMemories(disk)),
     ...(await strangers(disk)),
   ];
   return Promise.all(paths.map(sized));
@@ -44,10 +45,18 @@ function neededLayers(disk: DiskState, known: KnownIds): Set<string> {
   ]);
 }
 
+/** Those that have an owner are removed by him; these have no record of one. */
+async function strayMemories({ layout, memories }: DiskState): Promise<string[]> {
+  const names = await layout.names(layout.memories);
+  return names
+    .filter((name) => !memories.get(name.replace(/\.part$/, '')))
+    .map((name) => join(layout.memories, name));
+}
+
 /** What somebody else has put here. */
-async function strangers({ layout, volumes, snapshots, images }: DiskState): Promise<string[]> {
-  const folders = { volumes, snapshots, images };
-  const own = new Set<string>(['layers', 'incoming', 'work', 'containers', ...recordKinds]);
+async function strangers({ layout, volumes, snapshots, images, memories }: DiskState): Promise<string[]> {
+  const folders = { volumes, snapshots, images, memories };
+  const own = new Set<string>(['layers', 'incoming', 'work', 'containers', 'memory-files', ...recordKinds]);
   const found = (await layout.names(layout.root))
     .filter((name) => !own.has(name))
     .map((name) => join(layout.root, name));

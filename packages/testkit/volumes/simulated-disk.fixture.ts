@@ -1,11 +1,14 @@
 import type { DiskBench } from '@sheaf/ports/disk-bench.fixture';
+import type { MemoryBench } from '@sheaf/ports/machine-memories.contract';
 import { SeededRandom } from '../seeded-random.ts';
 import { settle } from '../settle.ts';
 import { TestClock } from '../test-clock.ts';
 import { openSimulatedDisk, SimulatedMedium, SimulatedSources } from './index.ts';
 
 /** Gives each test a simulated medium and a driver. */
-export async function withSimulatedDisk(use: (bench: DiskBench) => Promise<void>): Promise<void> {
+export async function withSimulatedDisk(
+  use: (bench: DiskBench & MemoryBench) => Promise<void>,
+): Promise<void> {
   const medium = new SimulatedMedium();
   const sources = new SimulatedSources();
   const clock = new TestClock();
@@ -20,6 +23,13 @@ export async function withSimulatedDisk(use: (bench: DiskBench) => Promise<void>
     get images() {
       return disk.images;
     },
+    get memories() {
+      return disk.memories;
+    },
+    async writeMemory(path, bytes) {
+      medium.files.set(path, bytes);
+    },
+    hasFile: (path) => medium.files.has(path),
     open: async (file) => medium.open(file),
     async offer(answers) {
       const url = `http://source.test/${++offers}`;

@@ -1,9 +1,10 @@
 import type { Clock, Random } from '@sheaf/base';
-import type { Images, Volumes } from '@sheaf/ports';
+import type { Images, MachineMemories, Volumes } from '@sheaf/ports';
 import { SimulatedChanges } from './simulated-changes.ts';
 import { SimulatedImages } from './simulated-images.ts';
 import { noDiskFaults, type SimulatedDiskFaults, SimulatedLife } from './simulated-life.ts';
 import type { SimulatedMedium } from './simulated-medium.ts';
+import { SimulatedMachineMemories } from './simulated-memories.ts';
 import { SimulatedSources } from './simulated-sources.ts';
 import { SimulatedVolumes } from './simulated-volumes.ts';
 
@@ -20,6 +21,7 @@ export interface SimulatedDiskOptions {
 export interface SimulatedDisk {
   readonly volumes: Volumes;
   readonly images: Images;
+  readonly memories: MachineMemories;
   /** The driver dies where it is; the medium stays. */
   crash(): void;
 }
@@ -31,6 +33,7 @@ export function openSimulatedDisk(options: SimulatedDiskOptions): SimulatedDisk 
   return {
     volumes: new SimulatedVolumes({ life, medium, changes: new SimulatedChanges(), overCommitment }),
     images: new SimulatedImages({ life, medium, sources, changes: new SimulatedChanges() }),
+    memories: new SimulatedMachineMemories({ life, medium, overCommitment }),
     crash: () => life.end('its next step'),
   };
 }

@@ -52,11 +52,22 @@ export interface SimulatedImage {
   format?: NonNullable<ImageObservation['image']>['format'];
 }
 
+/** Room for the memory of a machine, in a file that its hypervisor writes. */
+export interface SimulatedMemoryFile {
+  readonly id: string;
+  readonly title: string;
+  readonly bytes: number;
+  state: 'prepared' | 'kept';
+}
+
 /** What outlives the simulated drivers, and what simulated machines write to. */
 export class SimulatedMedium {
   readonly volumes = new Map<string, SimulatedVolume>();
   readonly snapshots = new Map<string, SimulatedSnapshot>();
   readonly images = new Map<string, SimulatedImage>();
+  readonly memories = new Map<string, SimulatedMemoryFile>();
+  /** The sizes of files that simulated machines have written their memory to, by their paths. */
+  readonly files = new Map<string, number>();
   readonly #totalBytes: number;
 
   constructor(totalBytes = 1024 ** 3) {
@@ -79,6 +90,15 @@ export class SimulatedMedium {
     return new SimulatedOpenDisk(layer);
   }
 
+  memoryPath(id: string): string {
+    return `${directory}/memory-${id}`;
+  }
+
+  memoryBytes(id: string): number {
+    const path = this.memoryPath(id);
+    return (this.files.get(path) ?? 0) + (this.files.get(`${path}.part`) ?? 0);
+  }
+
   /** Holds what another medium holds, and shares nothing with it that changes. */
   takeOver(other: SimulatedMedium): void {
     const copies = new Map<SimulatedLayer, SimulatedLayer>();
@@ -98,6 +118,8 @@ export class SimulatedMedium {
     }
     for (const [id, each] of other.images)
       this.images.set(id, { ...each, ...(each.layer ? { layer: copied(each.layer) } : {}) });
+    for (const [id, each] of other.memories) this.memories.set(id, { ...each });
+    for (const [path, bytes] of other.files) this.files.set(path, bytes);
   }
 
   /** All that something needs. */
@@ -120,7 +142,12 @@ export class SimulatedMedium {
       if (!tops.has(layer)) frozen += allocatedBytes(layer);
     }
     for (const { state, received } of this.images.values()) if (state !== 'done') taken += received.length;
-    const promised = [...this.volumes.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    let promised = [...this.volumes.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { id, state, bytes } of this.memories.values()) {
+      const memoryBytes = this.memoryBytes(id);
+      taken += memoryBytes;
+      promised += state === 'prepared' ? Math.max(bytes, memoryBytes) : memoryBytes;
+    }
     return {
       totalBytes: this.#totalBytes,
       freeBytes: Math.max(0, this.#totalBytes - taken),
