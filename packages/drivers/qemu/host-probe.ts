@@ -42,7 +42,7 @@ export class HostProbe {
     const [programs, bridges] = await Promise.all([findHostPrograms(name), probeTaps()]);
     const { emulator } = programs;
     const { clock } = this.#options;
-    const trying = probePodNetwork({ directory, bootId, clock, emulatorVersion: emulator?.version }, isFresh);
+    const trying = probePodNetwork({ directory, bootId, clock, emulator }, isFresh);
     const accelerator: Accelerator = emulator
       ? await probeAccelerator(
           { directory, program: emulator.path, version: emulator.version, bootId, wanted },

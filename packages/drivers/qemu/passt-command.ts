@@ -1,14 +1,14 @@
-import type { PodAddresses, PodForward } from './pod-network.ts';
+import { emulatedNetwork, type PodAddresses, type PodForward } from './pod-network.ts';
 
 /** What is run as the pod network of a card. */
-export interface Passt {
-  readonly program: string;
+export type Passt =
+  /** passt itself, in the network of the host. */
+  | { readonly kind: 'beside'; readonly program: string }
   /**
-   * The program that makes a network for `program` to be in, where nothing listens on the loopback, and connects it with that of
-   * the host: for versions of `program` that carry a guest to the loopback beside them. Absent: it is in the host's network.
+   * The network of QEMU itself, as a process of its own, in a network that pasta makes, where nothing listens on the loopback, and
+   * connects with that of the host: where passt carries a guest to the loopback beside it.
    */
-  readonly pasta?: string;
-}
+  | { readonly kind: 'apart'; readonly pasta: string; readonly emulator: string };
 
 interface PasstOptions {
   readonly addresses: PodAddresses;
@@ -29,25 +29,66 @@ const confined = [
   ...['--pid', '--fork', '--kill-child', '--mount-proc'],
 ];
 
+/**
+ * Runs the program that follows the names of the file that tells that it is ready and of the resolver, until it has lost the
+ * connection of its machine. It asks the resolver that /etc/resolv.conf names, so it gets one that names the one in its network.
+ */
+const untilDisconnected = `
+ready=$1 resolver=$2; shift 2
+if [ -e /etc/resolv.conf ]; then
+  echo "nameserver $resolver" >resolv.conf && mount --bind resolv.conf /etc/resolv.conf || exit 71
+fi
+rm -f commands events && mkfifo commands events && exec 3<>commands || exit 71
+"$@" <&3 >events &
+exec 4<events
+echo '{"execute":"qmp_capabilities"}' >&3
+while read -r event <&4; do
+  case $event in
+    *'"return"'*) echo $$ >"$ready" ;;
+    *'"NETDEV_STREAM_DISCONNECTED"'*) exit ;;
+  esac
+done
+exit 71
+`;
+
 /** Program and arguments. */
-export function passtCommand({ program, pasta }: Passt, options: PasstOptions): readonly string[] {
-  if (pasta === undefined) return [program, ...inHostNetwork(options)];
-  return [...confined, pasta, ...betweenNetworks(options), '--', program, ...inOwnNetwork(options)];
+export function passtCommand(passt: Passt, options: PasstOptions): readonly string[] {
+  if (passt.kind === 'beside') return [passt.program, ...inHostNetwork(options)];
+  const { ready, addresses } = options;
+  const inside = ['unshare', '--mount', 'sh', '-c', untilDisconnected, 'pod-network'];
+  return [
+    ...confined,
+    passt.pasta,
+    ...betweenNetworks(options),
+    ...['--', ...inside, ready, addresses.resolver, passt.emulator, ...networkAlone(options)],
+  ];
 }
 
-function inHostNetwork(options: PasstOptions): readonly string[] {
-  const { runAs, addresses } = options;
+function inHostNetwork({ forwards, socket, ready, runAs, addresses }: PasstOptions): readonly string[] {
   return [
     ...always(addresses),
     ...(runAs === undefined ? [] : ['--runas', `${runAs}:${runAs}`]),
     ...['--dns-forward', addresses.resolver],
-    ...forGuest(options),
+    // It ends with the connection of the machine.
+    ...['--one-off', ...ports(forwards), '--pid', ready, '--socket', socket],
   ];
 }
 
-function inOwnNetwork(options: PasstOptions): readonly string[] {
-  // Questions to the resolver's address leave the guest's network, and are answered at the host's end of the next one.
-  return [...always(options.addresses), '--dns', options.addresses.resolver, ...forGuest(options)];
+/** A QEMU without a machine: the network of one that is elsewhere. */
+function networkAlone({ addresses, forwards, socket }: PasstOptions): readonly string[] {
+  const network = { ...emulatedNetwork(addresses, forwards), id: 'network', ipv6: false };
+  const machine = { type: 'stream', id: 'machine', server: true, addr: { type: 'unix', path: socket } };
+  const joined = ['network', 'machine'].map((netdev) => ({
+    type: 'hubport',
+    id: `joined-${netdev}`,
+    hubid: 0,
+    netdev,
+  }));
+  return [
+    ...['-machine', 'none', '-accel', 'tcg,tb-size=1', '-nodefaults', '-no-user-config', '-display', 'none'],
+    ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny', '-qmp', 'stdio'],
+    ...[network, machine, ...joined].flatMap((netdev) => ['-netdev', JSON.stringify(netdev)]),
+  ];
 }
 
 /** The network between is that of the guest once more: what is there hides nothing outside that the guest could mean. */
@@ -70,11 +111,6 @@ function always({ guest, prefix, gateway }: PodAddresses): readonly string[] {
     '--no-map-gw',
     ...['--address', guest, '--netmask', String(prefix), '--gateway', gateway],
   ];
-}
-
-function forGuest({ forwards, socket, ready }: PasstOptions): readonly string[] {
-  // It ends with the connection of the machine.
-  return ['--one-off', ...ports(forwards), '--pid', ready, '--socket', socket];
 }
 
 function ports(forwards: readonly PodForward[]): readonly string[] {

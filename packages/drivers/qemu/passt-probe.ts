@@ -18,8 +18,8 @@ export interface PodNetworkProbe {
   readonly directory: string;
   readonly bootId: string;
   readonly clock: Clock;
-  /** Of QEMU; `undefined` where there is none. */
-  readonly emulatorVersion: string | undefined;
+  /** `undefined` where there is none. */
+  readonly emulator: { readonly path: string; readonly version: string } | undefined;
 }
 
 export interface PodNetworkAnswer {
@@ -29,51 +29,62 @@ export interface PodNetworkAnswer {
 }
 
 const limitMs = 3000;
+/** For the programs to start, also on a host that has much else to do. */
+const startMs = 15_000;
 const probePrefix = 'pod-probe-';
 const bridgeInstead = 'attach the machine to a bridged network to let it out';
 
 /** Changes when what is tried or written down does. */
-const probeVersion = 2;
+const probeVersion = 3;
 
 /**
  * Whether a pod network that reaches the outside, and never the host's loopback, can be made here. One is made and tried with
  * packets that a guest could send: there are versions of passt that carry packets for 127.0.0.1 to the loopback of the network
- * that they are in. Such a passt is put into a network of its own, where nothing is on the loopback.
+ * that they are in. Then a network of QEMU's is put into one of its own, where nothing is on the loopback.
  */
 export async function probePodNetwork(probe: PodNetworkProbe, isFresh: boolean): Promise<PodNetworkAnswer> {
-  const { emulatorVersion = '0', directory, bootId } = probe;
+  const { emulator, directory, bootId } = probe;
   const program = findProgram('passt');
   if (program === undefined)
     return refused('passt is not installed', `apt-get install passt, or ${bridgeInstead}`);
-  if (!isAtLeast(emulatorVersion, [7, 2]))
-    return refused(`QEMU ${emulatorVersion} cannot talk to passt`, `install QEMU 7.2, or ${bridgeInstead}`);
+  if (emulator === undefined || !isAtLeast(emulator.version, [7, 2]))
+    return refused(
+      `QEMU ${emulator?.version ?? '(none)'} cannot talk to passt`,
+      `install QEMU 7.2, or ${bridgeInstead}`,
+    );
   const { mtimeMs } = await stat(program);
   const path = join(directory, 'pod-network.json');
-  const key = `${probeVersion} ${bootId} ${emulatorVersion} ${program} ${mtimeMs} ${process.getuid?.()}`;
+  const programs = `${emulator.path} ${emulator.version} ${program} ${mtimeMs}`;
+  const key = `${probeVersion} ${bootId} ${programs} ${process.getuid?.()}`;
   // What is in the way may be mended.
   const holds = ({ passt }: PodNetworkAnswer): boolean => passt !== undefined;
   return await keptAnswer({ path, key, isFresh, holds }, async () => {
     await removeLeftovers(probe);
-    return await tryWays(probe, program);
+    return await tryWays(probe, { program, emulator: emulator.path });
   });
 }
 
-async function tryWays(probe: PodNetworkProbe, program: string): Promise<PodNetworkAnswer> {
-  const fault = await faultOf({ program }, probe);
+async function tryWays(
+  probe: PodNetworkProbe,
+  { program, emulator }: { readonly program: string; readonly emulator: string },
+): Promise<PodNetworkAnswer> {
+  const beside = { kind: 'beside', program } as const;
+  const fault = await faultOf(beside, probe);
   if (fault === undefined) {
     const capability = available(`guests on the pod network reach it through ${program}`);
-    return { passt: { program }, capability };
+    return { passt: beside, capability };
   }
   const pasta = findProgram('pasta') ?? 'pasta';
-  const faultApart = await faultOf({ program, pasta }, probe);
+  const apart = { kind: 'apart', pasta, emulator } as const;
+  const faultApart = await faultOf(apart, probe);
   if (faultApart === undefined) {
     const capability = available(
-      `guests on the pod network reach it through ${program} in a network of its own, since alone it ${fault}`,
+      `guests on the pod network reach it through ${pasta} and a network of their own, since ${program} ${fault}`,
     );
-    return { passt: { program, pasta }, capability };
+    return { passt: apart, capability };
   }
   return refused(
-    `the installed passt ${fault}; in a network of its own it ${faultApart}`,
+    `the installed passt ${fault}; a network of its own ${faultApart}`,
     `install a newer passt (that of Debian 13 is new enough); or let this user make user namespaces and open /dev/net/tun, ` +
       `and then start Sheaf again; or ${bridgeInstead}`,
   );
@@ -128,7 +139,7 @@ async function findLeak(
 ): Promise<string | undefined> {
   const nic = { name: 'probe', model: 'virtio', mac: '', link: { kind: 'user' } } as const;
   // A life that ends in the middle of this leaves nothing behind.
-  const host = { passt, bootId, clock, limitMs, lifeSeconds: 15 };
+  const host = { passt, bootId, clock, limitMs: startMs, lifeSeconds: 30 };
   let socket: Socket | undefined;
   try {
     socket = await connectUnix(files.path(await ensurePasst(files, nic, host)));

@@ -120,8 +120,8 @@ async function startPasst(files: MachineFiles, nic: MachineNic, host: PasstHost)
 }
 
 /** Who it becomes; `undefined` where it has no rights anyway. */
-function otherUser({ pasta }: Passt): number | undefined {
-  return pasta === undefined && process.getuid?.() === 0 ? unprivileged : undefined;
+function otherUser({ kind }: Passt): number | undefined {
+  return kind === 'beside' && process.getuid?.() === 0 ? unprivileged : undefined;
 }
 
 function forLife({ lifeSeconds }: PasstHost): readonly string[] {

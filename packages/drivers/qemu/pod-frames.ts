@@ -43,30 +43,62 @@ export function dhcpDiscover(): Buffer {
   message.set([1, 1, 6, 0, 0x12, 0x34, 0x56, 0x78]);
   message.set(guestMac, 28);
   message.set(Buffer.from('63825363350101ff', 'hex'), 236);
-  return ethernet(ipv4, packet(udp, ['0.0.0.0', '255.255.255.255'], datagram([68, 67], message)));
+  return messagePacket(
+    [
+      { address: '0.0.0.0', port: 68 },
+      { address: '255.255.255.255', port: 67 },
+    ],
+    message,
+  );
 }
 
 /** A question to a resolver; what is asked is of no account. */
 export function nameRequest(from: string, resolver: string): Buffer {
   const question = Buffer.from('1234010000010000000000000131000001', 'hex');
-  return ethernet(ipv4, packet(udp, [from, resolver], datagram([sourcePort, 53], question)));
+  const asker = { address: from, port: sourcePort };
+  return messagePacket([asker, { address: resolver, port: 53 }], question);
+}
+
+/** One end of a connection, or of an exchange of datagrams. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** The first packet of a connection. */
-export function connectionRequest(
-  from: string,
-  to: { readonly address: string; readonly port: number },
+export function connectionRequest(from: string, to: Endpoint): Buffer {
+  return connectionPacket([{ address: from, port: sourcePort }, to], {
+    flags: synFlag,
+    sequence: 1,
+    next: 0,
+  });
+}
+
+export const synFlag = 0x02;
+export const pushFlag = 0x08;
+export const ackFlag = 0x10;
+
+/** Any packet of a connection. `next`: the number of the byte that is awaited from the other end. */
+export function connectionPacket(
+  [from, to]: readonly [Endpoint, Endpoint],
+  part: { readonly flags: number; readonly sequence: number; readonly next: number; readonly data?: string },
 ): Buffer {
-  const segment = Buffer.alloc(20);
-  segment.writeUInt16BE(sourcePort, 0);
+  const segment = Buffer.concat([Buffer.alloc(20), Buffer.from(part.data ?? '')]);
+  segment.writeUInt16BE(from.port, 0);
   segment.writeUInt16BE(to.port, 2);
-  segment.writeUInt32BE(1, 4);
-  segment.writeUInt16BE(0x5002, 12);
+  segment.writeUInt32BE(part.sequence, 4);
+  segment.writeUInt32BE(part.next, 8);
+  segment.writeUInt16BE(0x5000 + part.flags, 12);
   segment.writeUInt16BE(0xffff, 14);
-  const addresses = Buffer.concat([addressBytes(from), addressBytes(to.address)]);
+  const addresses = Buffer.concat([addressBytes(from.address), addressBytes(to.address)]);
   const pseudo = Buffer.concat([addresses, Buffer.from([0, tcp, 0, segment.length])]);
   segment.writeUInt16BE(checksum(Buffer.concat([pseudo, segment])), 16);
-  return ethernet(ipv4, packet(tcp, [from, to.address], segment));
+  return ethernet(ipv4, packet(tcp, [from.address, to.address], segment));
+}
+
+/** A message without a connection. */
+export function messagePacket([from, to]: readonly [Endpoint, Endpoint], body: Buffer): Buffer {
+  return ethernet(ipv4, packet(udp, [from.address, to.address], datagram([from.port, to.port], body)));
 }
 
 const sourcePort = 40_000;
@@ -102,7 +134,8 @@ function addressBytes(address: string): Buffer {
 /** The sum of the Internet protocols. */
 function checksum(bytes: Buffer): number {
   let sum = 0;
-  for (let index = 0; index < bytes.length; index += 2) sum += bytes.readUInt16BE(index);
+  for (let index = 0; index < bytes.length; index += 2)
+    sum += (bytes[index] ?? 0) * 256 + (bytes[index + 1] ?? 0);
   while (sum > 0xffff) sum = (sum % 0x10000) + Math.floor(sum / 0x10000);
   return 0xffff - sum;
 }

@@ -1,15 +1,27 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
-import { arpReply, connectionRequest, dhcpDiscover, nameRequest, withLength } from './pod-frames.ts';
+import {
+  ackFlag,
+  arpReply,
+  connectionPacket,
+  connectionRequest,
+  dhcpDiscover,
+  type Endpoint,
+  messagePacket,
+  nameRequest,
+  pushFlag,
+  synFlag,
+  withLength,
+} from './pod-frames.ts';
 
 const stepMs = 5;
 /** How long no answer is waited for. */
 const silenceMs = 2000;
 
 interface TcpHeader {
-  readonly source: string;
-  readonly sourcePort: number;
+  readonly from: Endpoint;
   readonly port: number;
+  readonly sequence: number;
   readonly flags: number;
 }
 
@@ -36,37 +48,54 @@ export class FrameStream {
   /** What a resolver says; `undefined` if it is silent. */
   async ask(resolver: string): Promise<string | undefined> {
     this.#send(nameRequest(this.#guest, resolver));
-    return await this.#find((frame) =>
-      isUdpFrom(frame, 53) && addressAt(frame, 26) === resolver ? String(frame.subarray(42)) : undefined,
-    );
+    return await this.#find((frame) => {
+      const message = udpOf(frame);
+      return message && isSame(message.from, { address: resolver, port: 53 })
+        ? String(message.body)
+        : undefined;
+    });
   }
 
   /** Wants to connect, and does not wait for an answer. */
-  knock(to: { readonly address: string; readonly port: number }): void {
+  knock(to: Endpoint): void {
     this.#send(connectionRequest(this.#guest, to));
   }
 
   /** `answered`, `refused` or `nothing`. What was sent before has come to its end then. */
-  async connect(to: { readonly address: string; readonly port: number }): Promise<string> {
+  async connect(to: Endpoint): Promise<string> {
     this.knock(to);
     const flags = await this.#find((frame) => {
       const header = tcpOf(frame);
-      return header && header.source === to.address && header.sourcePort === to.port
-        ? header.flags
-        : undefined;
+      return header && isSame(header.from, to) ? header.flags : undefined;
     });
     if (flags === undefined) return 'nothing';
     return (flags & 0x04) === 0 ? 'answered' : 'refused';
   }
 
-  /** The port that someone outside tries to reach. */
-  async incomingPort(): Promise<number> {
-    const port = await this.#find((frame) => {
-      const header = tcpOf(frame);
-      return header && (header.flags & 0x12) === 0x02 ? header.port : undefined;
+  /** Takes a connection as a service does that speaks first: with these words as soon as it stands. Resolves to the port. */
+  async greet(words: string): Promise<number> {
+    const request = await this.#heard(tcpOf, ({ flags }) => (flags & (synFlag | ackFlag)) === synFlag);
+    const ends = [{ address: this.#guest, port: request.port }, request.from] as const;
+    const next = request.sequence + 1;
+    this.#send(connectionPacket(ends, { flags: synFlag | ackFlag, sequence: 1, next }));
+    await this.#heard(tcpOf, ({ from, flags }) => isSame(from, request.from) && flags === ackFlag);
+    this.#send(connectionPacket(ends, { flags: pushFlag | ackFlag, sequence: 2, next, data: words }));
+    return request.port;
+  }
+
+  /** Sends the next message to a port back. */
+  async echo(port: number): Promise<void> {
+    const { from, body } = await this.#heard(udpOf, (message) => message.port === port);
+    this.#send(messagePacket([{ address: this.#guest, port }, from], body));
+  }
+
+  async #heard<T>(read: (frame: Buffer) => T | undefined, isIt: (heard: T) => boolean): Promise<T> {
+    const heard = await this.#find((frame) => {
+      const found = read(frame);
+      return found !== undefined && isIt(found) ? found : undefined;
     });
-    if (port === undefined) throw new Error('nobody came');
-    return port;
+    if (heard === undefined) throw new Error(`nobody came: ${isIt.toString()}`);
+    return heard;
   }
 
   async #find<T>(claim: (frame: Buffer) => T | undefined): Promise<T | undefined> {
@@ -103,19 +132,31 @@ function isUdpTo(frame: Buffer, port: number): boolean {
   return frame.readUInt16BE(12) === 0x0800 && frame[23] === 17 && frame.readUInt16BE(36) === port;
 }
 
-function isUdpFrom(frame: Buffer, port: number): boolean {
-  return frame.readUInt16BE(12) === 0x0800 && frame[23] === 17 && frame.readUInt16BE(34) === port;
-}
-
 function tcpOf(frame: Buffer): TcpHeader | undefined {
   if (frame.readUInt16BE(12) !== 0x0800 || frame[23] !== 6) return undefined;
   const segment = frame.subarray(34);
   return {
-    source: addressAt(frame, 26),
-    sourcePort: segment.readUInt16BE(0),
+    from: { address: addressAt(frame, 26), port: segment.readUInt16BE(0) },
     port: segment.readUInt16BE(2),
+    sequence: segment.readUInt32BE(4),
     flags: segment[13] ?? 0,
   };
+}
+
+function udpOf(
+  frame: Buffer,
+): { readonly from: Endpoint; readonly port: number; readonly body: Buffer } | undefined {
+  if (frame.readUInt16BE(12) !== 0x0800 || frame[23] !== 17) return undefined;
+  const message = frame.subarray(34);
+  return {
+    from: { address: addressAt(frame, 26), port: message.readUInt16BE(0) },
+    port: message.readUInt16BE(2),
+    body: message.subarray(8, message.readUInt16BE(4)),
+  };
+}
+
+function isSame(one: Endpoint, other: Endpoint): boolean {
+  return one.address === other.address && one.port === other.port;
 }
 
 function isArpRequestFor(frame: Buffer, address: string): boolean {

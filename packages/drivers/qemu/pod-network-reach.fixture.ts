@@ -88,11 +88,22 @@ async function look(): Promise<Readonly<Record<string, unknown>>> {
       name: await guest.ask(lease.resolver),
     };
     const { podNetworks = {} } = await files.readNotes();
-    const hostPort = podNetworks['pod']?.find(({ guestPort }) => guestPort === 22)?.hostPort ?? 0;
-    const client = connect({ host: '127.0.0.1', port: hostPort }).on('error', () => undefined);
-    const forward = `arrived at ${await guest.incomingPort()}`;
+    const hostPort = (guestPort: number): number =>
+      podNetworks['pod']?.find((forward) => forward.guestPort === guestPort)?.hostPort ?? 0;
+    const client = connect({ host: '127.0.0.1', port: hostPort(25) }).setEncoding('utf8');
+    const first = once(client, 'data') as Promise<[string]>;
+    const greeted = await guest.greet('220 a service that speaks first');
+    const [words] = await first;
     client.destroy();
-    return { ...found, visitors, forward };
+    const sender = createSocket('udp4');
+    sender.connect(hostPort(123), '127.0.0.1');
+    await once(sender, 'connect');
+    const answer = once(sender, 'message') as Promise<[Buffer]>;
+    sender.send('what time is it');
+    await guest.echo(123);
+    const [echo] = await answer;
+    sender.close();
+    return { ...found, visitors, greeted, words, echo: String(echo) };
   } finally {
     local.close();
     neighbourly.close();

@@ -34,8 +34,14 @@ describe('the pod network', () => {
       made.filter(({ isWanted }) => isWanted),
       declared.map((forward) => ({ ...forward, isWanted: true })),
     );
-    const ready = made.filter(({ isWanted }) => !isWanted).map(({ guestPort }) => guestPort);
-    assert.deepEqual([ready.includes(22), ready.includes(80)], [false, true]);
+    const isReady = (protocol: string, port: number): boolean =>
+      made.some(
+        (forward) => forward.protocol === protocol && forward.guestPort === port && !forward.isWanted,
+      );
+    assert.deepEqual(
+      [isReady('tcp', 22), isReady('tcp', 80), isReady('udp', 80), isReady('udp', 123)],
+      [false, true, false, true],
+    );
   });
 
   it('keeps the loopback of the host from the guest, and its ways in on it', () => {
@@ -48,26 +54,39 @@ describe('the pod network', () => {
       ...['--foreground', '--quiet', '--stderr', '--ipv4-only', '--no-map-gw'],
       ...['--address', '10.0.2.2', '--netmask', '24', '--gateway', '10.0.2.1'],
     ];
-    const forGuest = [
+    assert.deepEqual(passtCommand({ kind: 'beside', program: 'passt' }, options), [
+      ...['passt', ...always, '--runas', '65534:65534', '--dns-forward', '10.0.2.3'],
       ...['--one-off', '--tcp-ports', '127.0.0.1/4000:22', '--tcp-ports', '127.0.0.1/4001:80'],
       ...['--udp-ports', 'none', '--pid', 'r', '--socket', 's'],
-    ];
-    assert.deepEqual(passtCommand({ program: 'passt' }, options), [
-      ...['passt', ...always, '--runas', '65534:65534', '--dns-forward', '10.0.2.3'],
-      ...forGuest,
     ]);
-    const apart = passtCommand({ program: 'passt', pasta: 'pasta' }, options);
-    const [unshare, between, inside] = [0, apart.indexOf('pasta'), apart.indexOf('--')];
-    assert.deepEqual(apart.slice(inside), [...['--', 'passt', ...always, '--dns', '10.0.2.3'], ...forGuest]);
+    const apart = passtCommand({ kind: 'apart', pasta: 'pasta', emulator: 'qemu' }, options);
+    const [between, inside, emulator] = [apart.indexOf('pasta'), apart.indexOf('--'), apart.indexOf('qemu')];
     assert.deepEqual(apart.slice(between, inside), [
       ...['pasta', ...always, '--config-net', '--interface', 'lo', '--ns-ifname', 'host'],
       ...['--mac-addr', '02:00:00:00:00:01', '--dns-forward', '10.0.2.3'],
       ...['--tcp-ports', '127.0.0.1/4000:4000', '--tcp-ports', '127.0.0.1/4001:4001', '--udp-ports', 'none'],
       ...['--tcp-ns', 'none', '--udp-ns', 'none'],
     ]);
-    assert.deepEqual(apart.slice(unshare, between), [
+    assert.deepEqual(apart.slice(0, between), [
       ...['unshare', '--user', '--map-user=65534', '--map-group=65534'],
       ...['--pid', '--fork', '--kill-child', '--mount-proc'],
+    ]);
+    assert.deepEqual(
+      apart.slice(inside, emulator).filter((word) => !word.includes('\n')),
+      ['--', 'unshare', '--mount', 'sh', '-c', 'pod-network', 'r', '10.0.2.3'],
+    );
+    const netdevs = apart.flatMap((word, at) =>
+      word === '-netdev' ? [JSON.parse(apart[at + 1] ?? '') as unknown] : [],
+    );
+    assert.deepEqual(netdevs, [
+      {
+        ...{ type: 'user', id: 'network', ipv6: false, net: '10.0.2.0/24' },
+        ...{ host: '10.0.2.1', dhcpstart: '10.0.2.2', dns: '10.0.2.3' },
+        hostfwd: [{ str: 'tcp:127.0.0.1:4000-:22' }, { str: 'tcp:127.0.0.1:4001-:80' }],
+      },
+      { type: 'stream', id: 'machine', server: true, addr: { type: 'unix', path: 's' } },
+      { type: 'hubport', id: 'joined-network', hubid: 0, netdev: 'network' },
+      { type: 'hubport', id: 'joined-machine', hubid: 0, netdev: 'machine' },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sheaf/base';
 import type { PortForward } from '@sheaf/ports';
 
 /** Of KubeVirt; it is what guests and their documentation expect. */
@@ -21,7 +22,10 @@ export interface PodForward extends PortForward {
 }
 
 /** Ports that are kept ready beside those that are declared: passt learns of forwards only when it starts. */
-const readyPorts = [22, 80, 443, 3000, 3389, 5000, 5432, 5900, 5985, 6443, 8000, 8080, 8443, 9090];
+const readyPorts = {
+  tcp: [22, 25, 80, 443, 3000, 3306, 3389, 5000, 5432, 5900, 5985, 6443, 8000, 8080, 8443, 9090],
+  udp: [53, 123, 161, 514, 1194, 5060, 51_820],
+} as const;
 
 /** @throws Error for what is no range of at least eight IPv4 addresses */
 export function podAddresses(cidr = defaultCidr): PodAddresses {
@@ -46,11 +50,31 @@ export function podAddresses(cidr = defaultCidr): PodAddresses {
 
 /** All forwards that a card gets, their ports on the host still to be found. */
 export function forwardsToMake(declared: readonly PortForward[]): readonly Omit<PodForward, 'hostPort'>[] {
-  const isDeclared = (port: number): boolean =>
-    declared.some(({ protocol, guestPort }) => protocol === 'tcp' && guestPort === port);
-  const ready = readyPorts.filter((port) => !isDeclared(port));
+  const isDeclared = ({ protocol, guestPort }: PortForward): boolean =>
+    declared.some((forward) => forward.protocol === protocol && forward.guestPort === guestPort);
+  const ready = (['tcp', 'udp'] as const)
+    .flatMap((protocol) => readyPorts[protocol].map((guestPort) => ({ protocol, guestPort })))
+    .filter((forward) => !isDeclared(forward));
   return [
     ...declared.map(({ protocol, guestPort }) => ({ protocol, guestPort, isWanted: true })),
-    ...ready.map((guestPort) => ({ protocol: 'tcp' as const, guestPort, isWanted: false })),
+    ...ready.map((forward) => ({ ...forward, isWanted: false })),
   ];
+}
+
+/** Such a network, as QEMU makes it. A forward without a port on the host gets one from the kernel. */
+export function emulatedNetwork(
+  { network, gateway, guest, resolver }: PodAddresses,
+  forwards: readonly (PortForward & { readonly hostPort?: number })[],
+): JsonObject {
+  const ways = forwards.map(({ protocol, hostPort, guestPort }) => ({
+    str: `${protocol}:127.0.0.1:${hostPort ?? '0'}-:${guestPort}`,
+  }));
+  return {
+    type: 'user',
+    net: network,
+    host: gateway,
+    dhcpstart: guest,
+    dns: resolver,
+    ...(ways.length > 0 && { hostfwd: ways }),
+  };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sheaf/base';
 import type { DiskFile, MachineDisk, MachineNic, MachineSpec } from '@sheaf/ports';
 import { diskId, diskNode, netdevId, nicId, tapName } from '../device-names.ts';
-import { podAddresses } from '../pod-network.ts';
+import { emulatedNetwork, podAddresses } from '../pod-network.ts';
 
 export type MachineType = MachineSpec['machineType'];
 
@@ -124,22 +124,12 @@ export function netdev(
     };
   if (podSocket !== undefined)
     return { type: 'stream', id, server: false, addr: { type: 'unix', path: podSocket } };
-  const forwards = nic.link.forwards ?? [];
-  const addresses = podAddresses(nic.link.cidr);
-  return withoutAbsent({
-    type: 'user',
+  return {
+    ...emulatedNetwork(podAddresses(nic.link.cidr), nic.link.forwards ?? []),
     id,
     // Without it the guest reaches every service on the host's loopback.
     restrict: true,
-    net: addresses.network,
-    host: addresses.gateway,
-    dhcpstart: addresses.guest,
-    dns: addresses.resolver,
-    hostfwd:
-      forwards.length === 0
-        ? undefined
-        : forwards.map(({ protocol, guestPort }) => ({ str: `${protocol}:127.0.0.1:0-:${guestPort}` })),
-  });
+  };
 }
 
 export function nicDevice(nic: MachineNic, machineType: MachineType, place: Place): JsonObject {
