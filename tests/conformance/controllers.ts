@@ -1,4 +1,5 @@
 import { kindDefinitions } from '@sheaf/api/virtualization/kind-definitions';
+import type { Theme } from './theme.ts';
 
 /**
  * What controllers put into every namespace, and the groups of the kinds that a whole Sheaf serves besides the built-in ones,
@@ -45,4 +46,17 @@ function nameOfRow(row: unknown): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const workloads = /^\S+ (\/apis\/(apps|batch)\/|\/api\/v1\/(namespaces\/[^/]+\/)?pods\b)/;
+
+/**
+ * Titles of the pairs about what controllers of workloads and the scheduler write to at any moment: only a server without them
+ * can be held against the recording there.
+ */
+export function titlesOfWorkloads({ exchanges }: Pick<Theme, 'exchanges'>): ReadonlySet<string> {
+  const about = exchanges.filter(({ send = '' }) => workloads.test(send));
+  const watches = new Set(about.flatMap(({ open }) => (open === undefined ? [] : [open])));
+  const told = exchanges.filter(({ collect }) => collect !== undefined && watches.has(collect));
+  return new Set([...about, ...told].map(({ title }) => title));
 }
