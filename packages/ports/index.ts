@@ -1,6 +1,7 @@
 export * from './capability.ts';
 export * from './container-disks.ts';
 export * from './containers/index.ts';
+export * from './helm.ts';
 export * from './host.ts';
 export * from './hypervisor/index.ts';
 export * from './images.ts';
@@ -8,4 +9,5 @@ export * from './machine-files.ts';
 export * from './machine-memories.ts';
 export * from './network-checks.ts';
 export * from './pod-volumes.ts';
+export * from './service-proxy.ts';
 export * from './volumes.ts';

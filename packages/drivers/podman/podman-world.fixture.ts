@@ -253,7 +253,7 @@ export class PodmanWorld implements ContainersWorld {
 }
 
 /** A network of this machine's that no other test has: one for each port that the kernel gives out only once at a time. */
-class PodSubnet {
+export class PodSubnet {
   readonly cidr: string;
   /** Begins its addresses. */
   readonly prefix: string;

@@ -1,0 +1,132 @@
+import type { Logger } from '@sheaf/base';
+import type { ProxiedService, ServiceProblem, ServiceProxy, ServiceProxyCapabilities } from '@sheaf/ports';
+import { TaskQueue, untilAborted } from '../qemu/task-queue.ts';
+import { isOnLoopback } from './backend-rules.ts';
+import { type ChainNames, chainNames } from './chain-names.ts';
+import { KernelRules, noRules, ServiceRefused, unavailable } from './kernel-rules.ts';
+import { PodBridge } from './pod-bridge.ts';
+import { PortClaims } from './port-claims.ts';
+import { nothingProbed, probeRules } from './proxy-probe.ts';
+import { findRulePrograms, type RulePrograms } from './rule-programs.ts';
+import { type RuleContext, ruleSet } from './rule-set.ts';
+import { notSticky, refused, withoutTaken } from './service-problems.ts';
+import { findFlowProgram, moveUdpClients } from './udp-moves.ts';
+
+export interface ServiceProxyOptions {
+  /** Ten hexadecimal digits: another one for each directory of Sheaf on this host. */
+  readonly mark: string;
+  /** It is there as long as a pod is. */
+  readonly bridgeName: string;
+  /** Such as `10.42.0.0/24`; `undefined` as long as there is no network for pods. */
+  readonly podSubnet: () => string | undefined;
+  /** Such as `10.43.0.0/16`. */
+  readonly serviceNetwork: string;
+  readonly logger: Logger;
+  /** Those of the host, if absent. */
+  readonly findPrograms?: () => RulePrograms | undefined;
+}
+
+/** Services as rules of the kernel; see docs/architecture/services.md. */
+export class RuleServiceProxy implements ServiceProxy {
+  readonly #options: ServiceProxyOptions;
+  readonly #chains: ChainNames;
+  readonly #bridge: PodBridge;
+  readonly #findPrograms: () => RulePrograms | undefined;
+  readonly #rules: KernelRules;
+  readonly #claims = new PortClaims();
+  readonly #queue = new TaskQueue();
+  #capabilities: ServiceProxyCapabilities = nothingProbed;
+
+  constructor(options: ServiceProxyOptions) {
+    this.#options = options;
+    this.#chains = chainNames(options.mark);
+    this.#bridge = new PodBridge(options.bridgeName);
+    this.#findPrograms = options.findPrograms ?? findRulePrograms;
+    this.#rules = new KernelRules(this.#chains, options.logger, this.#findPrograms);
+  }
+
+  capabilities(): ServiceProxyCapabilities {
+    return this.#capabilities;
+  }
+
+  async probe(signal: AbortSignal): Promise<ServiceProxyCapabilities> {
+    return await this.#inTurn(signal, async () => {
+      this.#capabilities = await probeRules(this.#chains, this.#findPrograms());
+      return this.#capabilities;
+    });
+  }
+
+  async apply(services: readonly ProxiedService[], signal: AbortSignal): Promise<readonly ServiceProblem[]> {
+    return await this.#inTurn(signal, () => this.#apply(services));
+  }
+
+  async release(signal: AbortSignal): Promise<void> {
+    await this.#inTurn(signal, async () => {
+      if (!this.#bridge.isThere && this.#findPrograms()) await this.#rules.bring(noRules);
+    });
+  }
+
+  dispose(): void {
+    this.#claims.dispose();
+  }
+
+  async #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    return await untilAborted(this.#queue.run(task), signal);
+  }
+
+  async #apply(services: readonly ProxiedService[]): Promise<readonly ServiceProblem[]> {
+    const { services: can, affinity } = this.#capabilities;
+    if (!can.isAvailable) throw unavailable(can.reason, can.wayOut ?? '');
+    const podSubnet = this.#options.podSubnet();
+    if (podSubnet === undefined || !this.#isNeeded(services)) {
+      await this.#claims.hold([]);
+      await this.#rules.bring(noRules);
+      return [];
+    }
+    const taken = withoutTaken(services, await this.#claims.hold(services.flatMap(nodePorts)));
+    const left = await this.#bring(taken.services, {
+      chains: this.#chains,
+      bridgeName: this.#bridge.name,
+      podSubnet,
+      serviceNetwork: this.#options.serviceNetwork,
+      isBridgeFiltered: await this.#bridge.isFiltered(),
+      hasAffinity: affinity.isAvailable,
+    });
+    await this.#bridge.open();
+    return [...taken.problems, ...left, ...notSticky(services, affinity)];
+  }
+
+  /** Without a pod, only what is elsewhere could be reached. */
+  #isNeeded(services: readonly ProxiedService[]): boolean {
+    const all = services.flatMap(({ ports }) => ports.flatMap(({ backends }) => backends));
+    return this.#bridge.isThere || all.some(({ address }) => !isOnLoopback(address));
+  }
+
+  /** One whose rules are refused is left out, so that the others are served. */
+  async #bring(
+    services: readonly ProxiedService[],
+    context: RuleContext,
+  ): Promise<readonly ServiceProblem[]> {
+    const problems: ServiceProblem[] = [];
+    let left = services;
+    for (;;) {
+      try {
+        const isChanged = await this.#rules.bring(ruleSet(left, context));
+        const program = findFlowProgram();
+        if (isChanged && program !== undefined) await moveUdpClients(program, left);
+        return problems;
+      } catch (error) {
+        if (!(error instanceof ServiceRefused)) throw error;
+        problems.push(refused(error));
+        left = left.filter(({ id }) => id !== error.serviceId);
+      }
+    }
+  }
+}
+
+function nodePorts({ ports }: ProxiedService): Parameters<PortClaims['hold']>[0] {
+  return ports.flatMap(({ protocol, nodePort }) =>
+    nodePort === undefined ? [] : [{ protocol, port: nodePort }],
+  );
+}
