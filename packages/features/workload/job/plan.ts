@@ -16,7 +16,7 @@ import {
   removalOrder,
 } from './job-pod.ts';
 import { isIgnored, type Tally, tallyOf } from './tally.ts';
-import { deadlineInMs, finishedTime, isFinished, verdictOf } from './verdict.ts';
+import { deadlineInMs, finishedTime, isFinished, standing, verdictOf } from './verdict.ts';
 
 export interface JobFacts {
   readonly job: Job;
@@ -93,12 +93,20 @@ function isNoted(job: Job, pod: Pod): boolean {
 function planPods(facts: JobFacts, owned: readonly Pod[]): JobStep {
   const { job, nowMs } = facts;
   const tally = tallyOf(job, owned);
-  const verdict = verdictOf({ job, pods: owned, tally, nowMs });
-  if (verdict) return tally.active.length > 0 ? { action: 'delete', pods: tally.active } : none;
+  if (verdictOf({ job, pods: owned, tally, nowMs })) return planEnd(job, tally);
   if (job.spec.suspend) return tally.active.length > 0 ? { action: 'drop', pods: tally.active } : none;
   // It begins when its status says that it has: deadlines count from there.
   if (job.status?.startTime === undefined) return none;
   return isIndexed(job) ? planIndexes(facts, owned, tally) : planCount(facts, owned, tally);
+}
+
+/** Pods are ended when the status says why; those of a job that fails, when they have been noted as failed and let go of. */
+function planEnd(job: Job, { active }: Tally): JobStep {
+  const verdict = standing(job);
+  if (verdict?.type === 'SuccessCriteriaMet')
+    return active.length > 0 ? { action: 'drop', pods: active } : none;
+  const noted = verdict ? active.filter((pod) => !isTracked(pod)) : [];
+  return noted.length > 0 ? { action: 'delete', pods: noted } : none;
 }
 
 function planCount({ job, nowMs }: JobFacts, owned: readonly Pod[], tally: Tally): JobStep {

@@ -1,20 +1,13 @@
 import { timestampOf } from '@sheaf/api';
-import type { Job, JobCondition, Pod } from '@sheaf/api/workload/index';
+import type { Job, JobCondition } from '@sheaf/api/workload/index';
 import { type Clock, toError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
-import {
-  again,
-  done,
-  type EventRecorder,
-  type ObjectCache,
-  parseKey,
-  type ReconcileResult,
-} from '@sheaf/runtime';
+import { again, done, type EventRecorder, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import type { Owner } from '../pods/owned-objects.ts';
 import type { OwnedPods } from '../pods/owned-pods.ts';
-import { controllerOf } from '../pods/ownership.ts';
 import { recheck } from '../pods/recheck.ts';
-import { isTracked, trackingFinalizer } from './job-pod.ts';
+import { isTracked } from './job-pod.ts';
+import { free } from './orphan-pods.ts';
 import { type JobFacts, type JobStep, planJob, recheckInMs } from './plan.ts';
 import { changesOf, planJobStatus } from './status.ts';
 
@@ -33,7 +26,7 @@ export async function reconcileJob(
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   const job = parts.jobs.get(key);
-  if (!job) return freeOrphans(parts, key, signal);
+  if (!job) return done;
   const step = planJob(await readFacts(parts, job, signal));
   const problem = await takeStep(parts, { job, step }, signal).then(() => undefined, toError);
   if (step.action === 'expire') return done;
@@ -80,24 +73,6 @@ async function takeStep(
 async function expire(client: Client, { metadata }: Job, signal: AbortSignal): Promise<void> {
   const { namespace = '', name = '', uid = '' } = metadata;
   await client.delete(resources.jobs, { namespace, name }, { uid, propagationPolicy: 'Foreground', signal });
-}
-
-async function free(pods: OwnedPods, tracked: readonly Pod[], signal: AbortSignal): Promise<void> {
-  for (const pod of tracked) {
-    const finalizers = (pod.metadata.finalizers ?? []).filter((name) => name !== trackingFinalizer);
-    await pods.updateIfThere({ ...pod, metadata: { ...pod.metadata, finalizers } }, signal);
-  }
-}
-
-/** Nobody counts the pods of a job that is gone. */
-async function freeOrphans({ pods }: JobParts, key: string, signal: AbortSignal): Promise<ReconcileResult> {
-  const { namespace, name } = parseKey(key);
-  const orphans = (await pods.list(namespace, signal)).filter((pod) => {
-    const controller = controllerOf(pod);
-    return isTracked(pod) && controller?.kind === 'Job' && controller.name === name;
-  });
-  await free(pods, orphans, signal);
-  return done;
 }
 
 async function writeStatus(

@@ -1,7 +1,11 @@
+import type { Job, Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
-import { EventRecorder, type Manager } from '@sheaf/runtime';
+import { EventRecorder, keyOf, type Manager, type ObjectCache } from '@sheaf/runtime';
 import { OwnedPods } from '../pods/owned-pods.ts';
 import { controllerKeys } from '../pods/owner-keys.ts';
+import { controllerOf } from '../pods/ownership.ts';
+import { isTracked, trackingFinalizer } from './job-pod.ts';
+import { reconcileOrphanPod } from './orphan-pods.ts';
 import { reconcileJob } from './reconcile.ts';
 
 const concurrency = 4;
@@ -17,10 +21,31 @@ export function register(manager: Manager): void {
     clock,
     recorder,
     jobs: jobs.cache,
-    pods: new OwnedPods({ client, clock, recorder, pods }),
+    pods: new OwnedPods({ client, clock, recorder, pods, finalizer: trackingFinalizer }),
   };
   manager
     .controller({ name: 'job', concurrency, reconcile: (key, signal) => reconcileJob(parts, key, signal) })
     .watch(jobs)
     .watchMapped(pods, (pod) => controllerKeys(pod, { kind: 'Job', owners: jobs.cache }));
+  const trackedPods = ({ metadata: { namespace, uid } }: Job): readonly string[] =>
+    pods.cache
+      .list(namespace)
+      .filter((pod) => isTracked(pod) && controllerOf(pod)?.uid === uid)
+      .map(keyOf);
+  manager
+    .controller({
+      name: 'job-orphan-pods',
+      concurrency,
+      reconcile: (key, signal) => reconcileOrphanPod(parts, key, signal),
+    })
+    .watchMapped(jobs, trackedPods)
+    .watchMapped(pods, (pod) => (isTracked(pod) && !isOfKnownJob(pod, jobs.cache) ? [keyOf(pod)] : []));
+}
+
+function isOfKnownJob(pod: Pod, jobs: ObjectCache<Job>): boolean {
+  const controller = controllerOf(pod);
+  return (
+    controller !== undefined &&
+    jobs.get(`${pod.metadata.namespace}/${controller.name}`)?.metadata.uid === controller.uid
+  );
 }

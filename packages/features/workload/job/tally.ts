@@ -3,6 +3,7 @@ import { isReady } from '../pods/pod-state.ts';
 import { judgeFailure } from './failure-policy.ts';
 import { parseIndexes } from './indexes.ts';
 import { earlierFailures, hasFailed, hasSucceeded, indexOf, isIndexed, isTracked } from './job-pod.ts';
+import { standing } from './verdict.ts';
 
 /** How a job stands: what has been counted, and what its pods add to it. */
 export interface Tally {
@@ -27,20 +28,34 @@ export function tallyOf(job: Job, pods: readonly Pod[]): Tally {
   const live = pods.filter(isLive);
   const active = live.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const noted = job.status?.uncountedTerminatedPods;
-  const failed = settle(noted?.failed, pods, (pod) => hasFailed(pod, job) && !isIgnored(job, pod));
+  const isFailing = standing(job)?.type === 'FailureTarget';
+  // Each end is counted once: what has been noted stays, whatever the pod says later.
+  const failed = settle(noted?.failed, pods, (pod) => {
+    const isFailure = hasFailed(pod, job) || (isFailing && isLive(pod));
+    return isFailure && !isIgnored(job, pod) && !isAmong(noted?.succeeded, pod);
+  });
+  const succeeded = settle(
+    noted?.succeeded,
+    pods,
+    (pod) => hasSucceeded(pod) && !isAmong(noted?.failed, pod),
+  );
   const countedFailed = (job.status?.failed ?? 0) + failed.counted;
   const completedIndexes = completedOf(job, pods);
   return {
     active,
     terminating: live.length - active.length,
     ready: active.filter(isReady).length,
-    ...successOf(job, completedIndexes, settle(noted?.succeeded, pods, hasSucceeded)),
+    ...successOf(job, completedIndexes, succeeded),
     uncountedFailed: failed.uncounted,
     countedFailed,
     failed: countedFailed + failed.uncounted.length,
     completedIndexes,
     failedIndexes: failedOf(job, pods, completedIndexes),
   };
+}
+
+function isAmong(uids: readonly string[] = [], { metadata }: Pod): boolean {
+  return uids.includes(metadata.uid ?? '');
 }
 
 /** A failure that the policy does not count. */
@@ -88,9 +103,10 @@ function completedOf(job: Job, pods: readonly Pod[]): ReadonlySet<number> {
   const indexes = new Set(parseIndexes(job.status?.completedIndexes));
   if (!isIndexed(job)) return indexes;
   const { completions = 0 } = job.spec;
-  for (const pod of pods) {
+  const failed = job.status?.uncountedTerminatedPods?.failed;
+  for (const pod of pods.filter((each) => isTracked(each) && hasSucceeded(each) && !isAmong(failed, each))) {
     const index = indexOf(pod);
-    if (index !== undefined && index < completions && hasSucceeded(pod)) indexes.add(index);
+    if (index !== undefined && index < completions) indexes.add(index);
   }
   return new Set([...indexes].filter((index) => index < completions));
 }

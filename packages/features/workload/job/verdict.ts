@@ -1,7 +1,7 @@
 import type { Job, JobCondition, Pod } from '@sheaf/api/workload/index';
 import { judgeFailure } from './failure-policy.ts';
 import { parseIndexes } from './indexes.ts';
-import { hasFailed, isIndexed, restartSum } from './job-pod.ts';
+import { hasFailed, restartSum } from './job-pod.ts';
 import type { Tally } from './tally.ts';
 
 /** How a job ends: first it lets its pods go, then it is `Complete` or `Failed` with the same reason. */
@@ -44,7 +44,8 @@ function isTerminal(type: string): boolean {
   return type === 'Complete' || type === 'Failed';
 }
 
-function standing({ status }: Job): Verdict | undefined {
+/** The verdict that its status tells. */
+export function standing({ status }: Job): Verdict | undefined {
   const found = status?.conditions?.find(isVerdict);
   return found && { type: found.type, reason: found.reason ?? '', message: found.message ?? '' };
 }
@@ -118,7 +119,7 @@ function isMet(
 /** Containers that restart in their pods count like pods that fail. */
 function restartedTooOften(job: Job, pods: readonly Pod[]): boolean {
   const { backoffLimit = 6, template } = job.spec;
-  if (template.spec.restartPolicy !== 'OnFailure' || isIndexed(job)) return false;
+  if (template.spec.restartPolicy !== 'OnFailure') return false;
   const live = pods.filter(({ status }) => status?.phase === 'Running' || status?.phase === 'Pending');
   const restarts = live.reduce((sum, pod) => sum + restartSum(pod), 0);
   return backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit;

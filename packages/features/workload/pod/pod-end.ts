@@ -65,7 +65,7 @@ function finalRun(facts: PodFacts, container: Container, sandboxId: string): Con
 }
 
 /** How a pod that is deleted has ended, once nothing of it runs any more: its owner goes by that. */
-export function deletedPhase({ pod, runs }: PodFacts): TerminalPhase | undefined {
+export function deletedPhase({ pod, runs }: Pick<PodFacts, 'pod' | 'runs'>): TerminalPhase | undefined {
   if (pod.metadata.deletionTimestamp === undefined || runs.size === 0) return undefined;
   const ends = pod.spec.containers.map(({ name }) => runs.get(name)?.at(-1)?.observed.end);
   return ends.every(hasSucceeded) ? 'Succeeded' : 'Failed';

@@ -2,7 +2,6 @@ import type { KubeObject } from '@sheaf/api';
 import type { Pod } from '@sheaf/api/workload/index';
 import { silentLogger } from '@sheaf/base';
 import { type Client, type ResourceRef, resources } from '@sheaf/client';
-import type { PodVolume } from '@sheaf/ports';
 import { Manager } from '@sheaf/runtime';
 import { SeededRandom, settle, startTestServer, TestClock } from '@sheaf/testkit';
 import {
@@ -10,7 +9,7 @@ import {
   SimulatedContainerImages,
   SimulatedContainers,
 } from '@sheaf/testkit/containers/index';
-import { SimulatedPodVolumes, SimulatedVolumeHost } from '@sheaf/testkit/pod-volumes/index';
+import { SharedPodVolumes, SimulatedVolumeHost } from '@sheaf/testkit/pod-volumes/index';
 import { register } from './register.ts';
 
 const guest = {
@@ -21,30 +20,6 @@ const guest = {
   arguments: [],
   createdAt: 0,
 };
-
-/** What it makes is there for the containers of the simulated host. */
-class SharedPodVolumes extends SimulatedPodVolumes {
-  readonly #files: SimulatedContainerHost['files'];
-
-  constructor({ files }: SimulatedContainerHost) {
-    super(new SimulatedVolumeHost());
-    this.#files = files;
-  }
-
-  override async ensure(...given: Parameters<SimulatedPodVolumes['ensure']>): Promise<PodVolume> {
-    const volume = await super.ensure(...given);
-    this.#files.makeDirectory(volume.hostPath);
-    return volume;
-  }
-
-  override async ensureMessageFile(
-    ...given: Parameters<SimulatedPodVolumes['ensureMessageFile']>
-  ): Promise<string> {
-    const path = await super.ensureMessageFile(...given);
-    this.#files.write(path, '');
-    return path;
-  }
-}
 
 /** A server, a node agent, and a simulated host for its containers. */
 export interface PodWorld {
@@ -81,7 +56,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
     nodeName: 'here',
     containers,
     images,
-    volumes: new SharedPodVolumes(host),
+    volumes: new SharedPodVolumes(new SimulatedVolumeHost(), host),
     checks: { http: unexpected, tcp: unexpected, grpc: unexpected },
     hostAddresses: () => ['192.0.2.1'],
     clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),

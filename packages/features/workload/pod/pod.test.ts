@@ -52,6 +52,34 @@ describe('a pod', () => {
       assert.deepEqual([world.host.sandboxes.size, world.host.containers.size], [0, 0]);
     }));
 
+  it('that is deleted before it has run has failed, for whoever keeps it until it is counted', () =>
+    withPods(async (world) => {
+      const place = { namespace: 'default', name: 'pod' };
+      const held = { ...place, finalizers: ['example.com/count'] };
+      const spec = { containers: [container('a', ['stay'], { image: 'x/y/z' })], nodeName: 'here' };
+      await world.client.create(resources.pods, { metadata: held, spec });
+      await world.client.delete(resources.pods, place);
+      await world.until(async () => (await podOf(world)).status?.phase === 'Failed');
+      await world.client.patch(resources.pods, place, {
+        type: 'merge',
+        body: { metadata: { finalizers: null } },
+      });
+      await world.until(async () => (await world.pods()).length === 0);
+    }));
+
+  it('that is kept after its end still tells of its last runs', () =>
+    withPods(async (world) => {
+      const place = { namespace: 'default', name: 'pod' };
+      const held = { ...place, finalizers: ['example.com/count'] };
+      const spec = { containers: [container('a', ['stay'])], nodeName: 'here' };
+      await world.client.create(resources.pods, { metadata: held, spec });
+      await world.until(() => isReady(world));
+      await world.client.delete(resources.pods, place);
+      await world.until(() => world.host.sandboxes.size === 0);
+      await world.until(async () => (await podOf(world)).metadata.deletionGracePeriodSeconds === 0);
+      assert.notEqual((await statusOf(world, 'a'))?.state?.terminated, undefined);
+    }));
+
   it('starts a container that ends again, later each time, and keeps its last end', () =>
     withPods(async (world) => {
       const times = new Map<number, number>();

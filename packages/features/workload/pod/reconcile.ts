@@ -10,7 +10,7 @@ import type { StartProblem } from './container-status.ts';
 import type { HostView } from './host-view.ts';
 import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts';
 import { type PodData, readPodData } from './pod-content.ts';
-import { deadlineInMs } from './pod-end.ts';
+import { deadlineInMs, deletedPhase } from './pod-end.ts';
 import type { ProbeRunner } from './probe-runner.ts';
 import { policyOf, restartInMs } from './restart.ts';
 import { runsOf, sandboxesOf } from './run-ids.ts';
@@ -231,20 +231,37 @@ function isKubernetes({ metadata }: Service): boolean {
   return metadata.name === 'kubernetes';
 }
 
-/** Nothing of it is on this host: the API may forget it. */
+/** Nothing of it is on this host: the API may forget it, once it says how it has ended. */
 async function letGo(
   { client, podOf, forget }: PodParts,
   { facts }: StepContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name, uid } = identityOf(facts.pod);
-  const isKnown = podOf(uid) !== undefined;
+  const pod = podOf(uid);
+  if (pod) await tellEnd(client, facts, signal);
   forget(uid);
-  if (!isKnown) return;
+  if (!pod) return;
   try {
     await client.delete(resources.pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });
   } catch (error) {
     if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
+  }
+}
+
+/** Who waits for the end of a pod goes by its phase, also where it never ran. */
+async function tellEnd(client: Client, { pod, runs }: PodFacts, signal: AbortSignal): Promise<void> {
+  const told = pod.status?.phase;
+  if (told === 'Failed' || told === 'Succeeded') return;
+  const status = { ...pod.status, phase: deletedPhase({ pod, runs }) ?? 'Failed' };
+  await updateIfThere(client, { ...pod, status }, signal);
+}
+
+async function updateIfThere(client: Client, pod: Pod, signal: AbortSignal): Promise<void> {
+  try {
+    await client.updateStatus(resources.pods, pod, { signal });
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
   }
 }
 
@@ -293,11 +310,5 @@ async function writeStatus(
     messages.set(observed.id, await volumes.readMessage(uid, observed.id, signal));
   const extras = { problems: outcome.problems, messages, imageNames: new Map<string, string>() };
   const next = planPodStatus(facts, extras, { hostAddresses: hostAddresses(), now: timestampOf(clock) });
-  if (!next) return;
-  try {
-    await client.updateStatus(resources.pods, next, { signal });
-  } catch (error) {
-    // Changed or gone meanwhile: its watch brings it again.
-    if (!StatusError.is(error, 'Conflict') && !StatusError.is(error, 'NotFound')) throw error;
-  }
+  if (next) await updateIfThere(client, next, signal);
 }

@@ -17,6 +17,7 @@ type Claim = Omit<Condition, 'lastTransitionTime'>;
 /** The pod with a status that is right; `undefined` if it has one. */
 export function planPodStatus(facts: PodFacts, extras: StatusExtras, host: HostFacts): Pod | undefined {
   const { pod } = facts;
+  if (isTold(facts)) return undefined;
   const init = initContainerStatuses(facts, extras);
   const main = containerStatuses(facts, extras);
   const verdict = verdictOf(facts, { init, main });
@@ -34,6 +35,12 @@ export function planPodStatus(facts: PodFacts, extras: StatusExtras, host: HostF
     ...(init.length > 0 && { initContainerStatuses: init }),
     containerStatuses: main,
   });
+}
+
+/** How it has ended has been told, and is not to be seen any more: its containers are being removed. */
+function isTold({ pod, runs }: PodFacts): boolean {
+  const isOver = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+  return isOver && pod.metadata.deletionTimestamp !== undefined && runs.size === 0;
 }
 
 interface Statuses {

@@ -9,6 +9,8 @@ export interface OwnedObjectsOptions<T extends KubeObject> {
   readonly client: Client;
   readonly clock: Clock;
   readonly informer: Informer<T>;
+  /** What its objects carry until their owner has done with them. */
+  readonly finalizer?: string;
 }
 
 export interface Owner {
@@ -21,11 +23,13 @@ export class OwnedObjects<T extends KubeObject> {
   readonly #client: Client;
   readonly #resource: ResourceRef<T>;
   readonly #written: WrittenObjects<T>;
+  readonly #finalizer: string | undefined;
 
   constructor(options: OwnedObjectsOptions<T>) {
     this.#client = options.client;
     this.#resource = options.informer.resource;
     this.#written = new WrittenObjects(options);
+    this.#finalizer = options.finalizer;
   }
 
   /** See `WrittenObjects`. */
@@ -75,12 +79,12 @@ export class OwnedObjects<T extends KubeObject> {
     const now = await this.#client.find(owner.resource, { namespace, name }, signal);
     if (now?.metadata.uid !== metadata.uid || now?.metadata.deletionTimestamp !== undefined) return;
     const reference = referenceTo(owner);
-    await this.#patchMany(objects, (uid) => adoptionPatch(uid, reference), signal);
+    await this.#patchMany(objects, (uid) => adoptionPatch(uid, reference, this.#finalizer), signal);
   }
 
   async release(owner: Owner, objects: readonly T[], signal: AbortSignal): Promise<void> {
     const { uid: ownerUid = '' } = owner.object.metadata;
-    await this.#patchMany(objects, (uid) => releasePatch(uid, ownerUid), signal);
+    await this.#patchMany(objects, (uid) => releasePatch(uid, ownerUid, this.#finalizer), signal);
   }
 
   async #patchMany(

@@ -10,6 +10,8 @@ export interface OwnedPodsOptions {
   readonly clock: Clock;
   readonly recorder: EventRecorder;
   readonly pods: Informer<Pod>;
+  /** What they carry until their owner has done with them. */
+  readonly finalizer?: string;
 }
 
 export interface PodOrder {
@@ -22,9 +24,9 @@ export class OwnedPods {
   readonly #recorder: EventRecorder;
   readonly #pods: OwnedObjects<Pod>;
 
-  constructor({ client, clock, recorder, pods }: OwnedPodsOptions) {
+  constructor({ recorder, pods, ...options }: OwnedPodsOptions) {
     this.#recorder = recorder;
-    this.#pods = new OwnedObjects({ client, clock, informer: pods });
+    this.#pods = new OwnedObjects({ ...options, informer: pods });
   }
 
   get doubtInMs(): number | undefined {

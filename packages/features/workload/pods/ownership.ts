@@ -54,12 +54,14 @@ function isOrphan(object: KubeObject): boolean {
   return controllerOf(object) === undefined && object.metadata.deletionTimestamp === undefined;
 }
 
-/** A strategic merge patch that makes the object `uid`'s own; refused if it is another object by now. */
-export function adoptionPatch(uid: string, reference: OwnerReference): JsonObject {
-  return { metadata: { uid, ownerReferences: [{ ...reference }] } };
+/** A strategic merge patch that makes the object an owner's own; refused if it is another object than `uid` by now. */
+export function adoptionPatch(uid: string, reference: OwnerReference, finalizer?: string): JsonObject {
+  const finalizers = finalizer === undefined ? {} : { finalizers: [finalizer] };
+  return { metadata: { uid, ownerReferences: [{ ...reference }], ...finalizers } };
 }
 
 /** A strategic merge patch that lets the object go. */
-export function releasePatch(uid: string, ownerUid: string): JsonObject {
-  return { metadata: { uid, ownerReferences: [{ $patch: 'delete', uid: ownerUid }] } };
+export function releasePatch(uid: string, ownerUid: string, finalizer?: string): JsonObject {
+  const finalizers = finalizer === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': [finalizer] };
+  return { metadata: { uid, ownerReferences: [{ $patch: 'delete', uid: ownerUid }], ...finalizers } };
 }

@@ -30,6 +30,8 @@ export type SchedulingStep =
   /** It has a node, has ended, is on its way out, or is somebody else's. */
   | { readonly action: 'none' }
   | { readonly action: 'bind'; readonly nodeName: string }
+  /** It is deleted without ever having had a node: nobody else will say that it is over. */
+  | { readonly action: 'end' }
   /** No node takes it now. */
   | {
       readonly action: 'wait';
@@ -42,6 +44,7 @@ const schedulerName = 'default-scheduler';
 /** Where a pod goes: of the nodes that take it, the one with the most room. */
 export function planScheduling(facts: SchedulingFacts): SchedulingStep {
   const { pod, nodes } = facts;
+  if (isGivenUp(pod)) return { action: 'end' };
   if (!isMine(pod)) return { action: 'none' };
   if ((pod.spec.schedulingGates ?? []).length > 0)
     return {
@@ -61,6 +64,10 @@ export function planScheduling(facts: SchedulingFacts): SchedulingStep {
   const best = fitting.toSorted((a, b) => freeShare(facts, b) - freeShare(facts, a) || byName(a, b))[0];
   if (best) return { action: 'bind', nodeName: best.metadata.name ?? '' };
   return unschedulable(refusal(judged.map(({ obstacles }) => obstacles)));
+}
+
+function isGivenUp(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName && !hasEnded(pod);
 }
 
 function isMine(pod: Pod): boolean {

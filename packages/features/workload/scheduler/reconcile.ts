@@ -51,12 +51,27 @@ export async function reconcilePodPlace(
   switch (step.action) {
     case 'none':
       return done;
+    case 'end':
+      await end(parts, pod, signal);
+      return done;
     case 'bind':
       await bind(parts, { pod, nodeName: step.nodeName }, signal);
       return done;
     case 'wait':
       await tellWait(parts, { pod, reason: step.reason, message: step.message }, signal);
       return waitFor(step.message, againMs);
+  }
+}
+
+async function end({ client }: SchedulerParts, pod: Pod, signal: AbortSignal): Promise<void> {
+  try {
+    await client.updateStatus(
+      resources.pods,
+      { ...pod, status: { ...pod.status, phase: 'Failed' } },
+      { signal },
+    );
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
   }
 }
 

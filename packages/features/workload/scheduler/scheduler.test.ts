@@ -50,6 +50,19 @@ async function messageOf(world: WorkloadWorld, name: string): Promise<string | u
 }
 
 describe('the scheduler', () => {
+  it('ends a pod that is deleted before it got a node, for whoever keeps it until it is counted', () =>
+    withNodes({ small }, async (world) => {
+      const place = { namespace: 'default', name: 'held' };
+      await world.client.create(resources.pods, {
+        metadata: { ...place, finalizers: ['example.com/count'] },
+        spec: { ...template().spec, nodeSelector: { tier: 'none' } },
+      });
+      await messageOf(world, 'held');
+      world.isLettingGo = false;
+      await world.client.delete(resources.pods, place);
+      await world.until(async () => (await world.get(resources.pods, 'held')).status?.phase === 'Failed');
+    }));
+
   it('gives pods to the node with the most room, and says what is missing when none has any', () =>
     withNodes({ large, small }, async (world) => {
       await addPod(world, 'first', { requests: { cpu: '3', memory: '1Gi' } });
