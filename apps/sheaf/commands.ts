@@ -25,6 +25,10 @@ const commands: Readonly<
     summary: 'list, fetch and send images of virtual machines',
     load: async () => (await import('./vm/image.ts')).image,
   },
+  images: {
+    summary: 'list, load and remove images of containers',
+    load: async () => (await import('./images.ts')).images,
+  },
   backup: {
     summary: 'copy the store and its keys into files',
     load: async () => (await import('./backup.ts')).backup,

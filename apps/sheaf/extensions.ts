@@ -10,15 +10,19 @@ import { extend as extendBySettings, type SettingOptions } from '@sheaf/features
 import { extend as extendByMachines } from '@sheaf/features/vm';
 import { extend as extendByBackups } from '@sheaf/features/vm-backup';
 import { extend as extendByTemplates } from '@sheaf/features/vm-template';
+import { extend as extendByWorkloads } from '@sheaf/features/workload';
 import { controllersUser } from './controllers-user.ts';
 import type { MachineHost } from './machine-host.ts';
 import { newKey } from './new-key.ts';
 import { extendByStorage } from './storage-controllers.ts';
+import type { WorkloadHost } from './workload-host.ts';
 
 export interface ExtensionOptions extends SettingOptions {
   /** The server that is extended; called only once it is open. */
   readonly handle: ApiHandler;
-  readonly host: Pick<MachineHost, 'hypervisor' | 'images' | 'uploads'>;
+  readonly host: Pick<MachineHost, 'nodeName' | 'hypervisor' | 'images' | 'uploads'> & {
+    readonly workloads: Pick<WorkloadHost, 'containers' | 'images'>;
+  };
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -42,5 +46,6 @@ export function featureExtensions({
   extendByStorage(extensions, { ...surroundings, client, host });
   extendByMachines(extensions, { ...surroundings, client, hypervisor: host.hypervisor });
   extendByBackups(extensions);
+  extendByWorkloads(extensions, { ...host.workloads, nodeName: host.nodeName });
   return extensions;
 }

@@ -6,7 +6,13 @@ import {
 } from '@sheaf/api/virtualization/kind-definitions';
 import { isJsonObject, type JsonObject, type JsonValue } from '@sheaf/base';
 import { UploadDesk } from '@sheaf/features/vm-image';
+import type { ContainerImages, Containers } from '@sheaf/ports';
 import { SeededRandom, TestClock } from '@sheaf/testkit';
+import {
+  SimulatedContainerHost,
+  SimulatedContainerImages,
+  SimulatedContainers,
+} from '@sheaf/testkit/containers/index';
 import { SimulatedHost, SimulatedHypervisor } from '@sheaf/testkit/hypervisor/index';
 import { openSimulatedDisk, SimulatedMedium } from '@sheaf/testkit/volumes/index';
 import { featureExtensions } from '../../apps/sheaf/extensions.ts';
@@ -22,11 +28,21 @@ export function servedExtensions(): ExtensionSet {
     clock,
     random,
     host: {
+      nodeName: 'node',
+      workloads: simulatedContainers(clock, random),
       hypervisor: new SimulatedHypervisor(new SimulatedHost({ clock, random })),
       images: disk.images,
       uploads: new UploadDesk({ images: disk.images, clock }),
     },
   });
+}
+
+function simulatedContainers(
+  clock: TestClock,
+  random: SeededRandom,
+): { readonly containers: Containers; readonly images: ContainerImages } {
+  const host = new SimulatedContainerHost({ clock, random });
+  return { containers: new SimulatedContainers(host), images: new SimulatedContainerImages(host) };
 }
 
 /** Each request that they serve: `POST /v1/…?action=start`, `GROUP virtualmachines/start`. Names in the singular are left out. */

@@ -90,7 +90,7 @@ async function uploadImage(call: MachineCall): Promise<number> {
 }
 
 /** The bytes of a file; each tenth of it is told. */
-async function* shownUpload(
+export async function* shownUpload(
   path: string,
   { size, displayName }: { readonly size: number; readonly displayName: string },
 ): AsyncGenerator<Uint8Array> {

@@ -185,6 +185,8 @@ export class PodmanEngine implements Disposable {
     await unmountChecks(layout);
     await rm(layout.pulls, { recursive: true, force: true });
     await mkdir(layout.pulls, { mode: 0o700 });
+    await rm(layout.temporary, { recursive: true, force: true });
+    await mkdir(layout.temporary, { mode: 0o700 });
     await this.#service.client();
     await this.#sweep();
     void this.#beat(settings);

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { badRequest, type Disposable, toError } from '@sheaf/base';
 import type { ContainerImage, ContainerImages, ContainerSpace, PullOrder, PullProgress } from '@sheaf/ports';
 import { untilAborted } from '../qemu/task-queue.ts';
+import { archiveFailure, archiveInput } from './archive/archive-input.ts';
 import { ImagePull } from './image-pull.ts';
 import { pauseImage } from './pause/pause-image.ts';
 import type { PodmanEngine } from './podman-engine.ts';
@@ -93,10 +94,10 @@ export class PodmanImages implements ContainerImages {
       const { layout, limits } = this.#engine.parts;
       const { status, output, errors } = await runPodman(layout, {
         args: ['load', '--quiet'],
-        input: archive,
+        input: archiveInput(archive),
         signal: AbortSignal.any([signal, this.#engine.signal, AbortSignal.timeout(limits.loadMs)]),
       });
-      if (status !== 0) throw badRequest(`the archive cannot be loaded: ${errors.trim()}`);
+      if (status !== 0) throw badRequest(archiveFailure(errors));
       const names = [...output.matchAll(/^Loaded image: (.+)$/gm)].map(([, name]) => name ?? '');
       const images = await this.#list();
       return images.filter((image) => names.some((name) => isNamed(image, name)));

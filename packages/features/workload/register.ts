@@ -7,6 +7,7 @@ import { register as registerReplicaSets } from './replica-set/register.ts';
 import { register as registerScheduler } from './scheduler/register.ts';
 import { register as registerStatefulSets } from './stateful-set/register.ts';
 
+export { extend } from './extend.ts';
 export { type PodHost, register as registerPods } from './pod/register.ts';
 
 /** The controllers of everything that makes pods, and what gives these their nodes. */

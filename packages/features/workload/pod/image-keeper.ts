@@ -52,6 +52,8 @@ export class ImageKeeper implements Disposable {
   /** Pulls under way: what a pull is for, by its id. */
   readonly #pulls = new Map<string, { readonly podUid: string; readonly sinceMs: number }>();
   readonly #pulled = new Map<string, ContainerImage>();
+  /** By id: what an id names never changes. */
+  readonly #seen = new Map<string, ContainerImage>();
   readonly #failures = new Map<string, Failure>();
 
   constructor(options: ImageKeeperOptions) {
@@ -71,6 +73,18 @@ export class ImageKeeper implements Disposable {
   forget(runId: string): void {
     this.#pulled.delete(runId);
     this.#failures.delete(runId);
+  }
+
+  /** How images are called outside, by their ids: by a digest that registries know, or by what is in them. */
+  async publicNames(ids: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const names = new Map<string, string>();
+    for (const id of ids) {
+      const image = this.#seen.get(id) ?? (await this.#options.images.find(id, signal));
+      if (!image) continue;
+      this.#seen.set(id, image);
+      names.set(id, image.digests[0] ?? id);
+    }
+    return names;
   }
 
   async find(need: ImageNeed, signal: AbortSignal): Promise<ImageAnswer> {

@@ -8,6 +8,7 @@ import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { recheck } from '../pods/recheck.ts';
 import type { StartProblem } from './container-status.ts';
 import type { HostView } from './host-view.ts';
+import type { ImageKeeper } from './image-keeper.ts';
 import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts';
 import { type PodData, readPodData } from './pod-content.ts';
 import { deadlineInMs, deletedPhase } from './pod-end.ts';
@@ -32,6 +33,7 @@ export interface PodParts {
   readonly volumes: PodVolumes;
   readonly view: HostView;
   readonly launcher: RunLauncher;
+  readonly imageKeeper: Pick<ImageKeeper, 'publicNames'>;
   readonly stopper: RunStopper;
   readonly probes: ProbeRunner;
   readonly volumeKeeper: VolumeKeeper;
@@ -308,7 +310,9 @@ async function writeStatus(
   const messages = new Map<string, string>();
   for (const { observed } of ended)
     messages.set(observed.id, await volumes.readMessage(uid, observed.id, signal));
-  const extras = { problems: outcome.problems, messages, imageNames: new Map<string, string>() };
+  const ids = new Set([...facts.runs.values()].flat().map(({ observed }) => observed.imageId));
+  const imageNames = await parts.imageKeeper.publicNames(ids, signal);
+  const extras = { problems: outcome.problems, messages, imageNames };
   const next = planPodStatus(facts, extras, { hostAddresses: hostAddresses(), now: timestampOf(clock) });
   if (next) await updateIfThere(client, next, signal);
 }

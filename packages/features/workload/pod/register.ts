@@ -88,6 +88,7 @@ export function register(manager: Manager, host: PodHost): void {
     nodes: nodes.cache,
     services: services.cache,
     view: new HostView(containers),
+    imageKeeper: keeper,
     launcher: new RunLauncher({ containers, volumes, images: keeper, tell, hooks }),
     stopper: new RunStopper({ containers, hooks, clock, logger, tell, onEnd: wake }),
     probes,
