@@ -110,6 +110,7 @@ export async function startControlPlane(options: UpOptions): Promise<ControlPlan
     const http = new HttpServer({ handler: server.handle, clock: systemClock, tls: tlsOf(certificates) });
     const bound = await http.listen(options.host, options.port);
     address = `${urlHost(options.host)}:${bound.port}`;
+    host.workloads.reachServerAt(address);
     const url = `https://${address}`;
     const kubeconfigPath = join(dataDir, 'kubeconfig');
     await writeKubeconfig(dataDir, url, certificates);

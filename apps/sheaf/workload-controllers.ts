@@ -1,4 +1,5 @@
 import { resources } from '@sheaf/client';
+import { register as registerHelmChart } from '@sheaf/features/helm-chart';
 import { register as registerService } from '@sheaf/features/service';
 import { claimDisks } from '@sheaf/features/volume';
 import { registerPods, register as registerWorkloads } from '@sheaf/features/workload';
@@ -11,6 +12,7 @@ export function registerWorkloadControllers(manager: Manager, host: MachineHost)
   const { containers, images, volumes: podVolumes, checks } = host.workloads;
   registerWorkloads(manager);
   registerService(manager);
+  registerHelmChart(manager);
   registerPods(manager, {
     nodeName,
     containers,

@@ -5,6 +5,7 @@ import { openPodman } from '@sheaf/drivers/podman';
 import { networkChecks } from '@sheaf/drivers/system';
 import type { NodeContainers } from '@sheaf/features/node';
 import type { Capability, ContainerImages, Containers, NetworkChecks, PodVolumes } from '@sheaf/ports';
+import { withHelm } from './helm-host.ts';
 
 export interface WorkloadHostOptions {
   /** Absolute. */
@@ -22,6 +23,8 @@ export interface WorkloadHost {
   readonly images: ContainerImages;
   readonly volumes: PodVolumes;
   readonly checks: NetworkChecks;
+  /** Where programs of this host find the API server: `HOST:PORT`. */
+  reachServerAt(address: string): void;
   /** What is known now, for the node. */
   nodeContainers(): NodeContainers;
   /** Resolves when the first look is over; it tries nothing. */
@@ -54,13 +57,18 @@ export function openWorkloadHost(options: WorkloadHostOptions): WorkloadHost {
     logger,
     ...(hasContainers ? {} : { refusal }),
   });
-  const { containers, images } = podman;
+  let serverAddress = '';
+  const programs = { dataDir, clock, serverAddress: () => serverAddress };
+  const { containers, images } = hasContainers ? withHelm(podman, programs) : podman;
   const looking = new Looking(podman.look, { clock, logger, isRepeated: hasContainers });
   return {
     containers,
     images,
     volumes: openPodVolumes({ directory: join(dataDir, 'pods'), clock }),
     checks: networkChecks,
+    reachServerAt(address) {
+      serverAddress = address;
+    },
     nodeContainers() {
       const { containers: found, engine } = containers.capabilities();
       return {

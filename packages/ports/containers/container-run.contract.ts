@@ -119,9 +119,11 @@ export async function adoptsContainers(scene: ContainersScene): Promise<void> {
   assert.deepEqual(await scene.find('runs'), running);
   assert.deepEqual(await scene.endOf('ends'), { cause: 'exited', exitCode: 137 });
   assert.deepEqual(await scene.start('runs', ['print before', 'stay']), running);
-  const inside = await scene.execute('runs', ['print inside']);
-  await inside.ended;
-  assert.equal(inside.output, 'inside\n');
+  if (scene.has('streams')) {
+    const inside = await scene.execute('runs', ['print inside']);
+    await inside.ended;
+    assert.equal(inside.output, 'inside\n');
+  }
   assert.equal(await scene.log('runs'), 'before\n');
 }
 

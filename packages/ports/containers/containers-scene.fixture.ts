@@ -15,6 +15,9 @@ export interface WorldRegistry {
   readonly authority?: string;
 }
 
+/** What programs of the host do not have, and images do. */
+export type ContainerLack = 'images' | 'namespaces' | 'streams';
+
 /**
  * A host for containers, and what the contract does not offer.
  *
@@ -30,6 +33,10 @@ export interface WorldRegistry {
  * - `listen PORT` answers HTTP on the loopback from then on, with the name of its host.
  */
 export interface ContainersWorld {
+  /** What its containers do not have; the suite does without. */
+  readonly without?: ReadonlySet<ContainerLack>;
+  /** What its sandboxes must be like. */
+  readonly sandbox?: Partial<SandboxSpec>;
   /** A driver on this host; one at a time. */
   open(): { readonly containers: Containers; readonly images: ContainerImages };
   /** The guest's image is stored under this name. */
@@ -73,6 +80,10 @@ export class ContainersScene {
     ({ containers: this.containers, images: this.images } = world.open());
   }
 
+  has(ability: ContainerLack): boolean {
+    return this.world.without?.has(ability) !== true;
+  }
+
   /** The control process dies, and another one begins. */
   reopen(): void {
     this.containers.dispose();
@@ -99,6 +110,7 @@ export class ContainersScene {
       network: { kind: 'pod', hostPorts: [] },
       processes: 'container',
       sharedMemory: 'sandbox',
+      ...this.world.sandbox,
       ...changes,
     };
   }

@@ -19,10 +19,10 @@ export async function startsSandboxOnce(scene: ContainersScene): Promise<void> {
   const first = await scene.sandbox();
   assert.equal(first.title, 'default/pod');
   assert.deepEqual(first.labels, { app: 'test', 'example.org/pod': 'pod' });
-  assert.equal(first.addresses.length, 1);
+  assert.equal(first.addresses.length, scene.has('namespaces') ? 1 : 0);
   assert.deepEqual(await containers.startSandbox(scene.sandboxSpec('pod'), signal), first);
   const second = await scene.sandbox('other');
-  assert.notDeepEqual(second.addresses, first.addresses);
+  if (scene.has('namespaces')) assert.notDeepEqual(second.addresses, first.addresses);
   assert.deepEqual(await containers.listSandboxes(signal), [second, first]);
   assert.deepEqual(await containers.findSandbox('pod', signal), first);
   assert.equal(await containers.findSandbox('none', signal), undefined);
@@ -42,7 +42,7 @@ export async function endsSandbox(scene: ContainersScene): Promise<void> {
   await scene.refuses(late, 'Conflict', /has ended/);
   assert.equal(await containers.findContainer('late', signal), undefined);
   assert.equal((await scene.findSandbox()).state, 'ended');
-  assert.ok(addresses.length > 0);
+  assert.equal(addresses.length > 0, scene.has('namespaces'));
   await scene.refuses(containers.endSandbox('none', signal), 'NotFound', /no sandbox none/);
 }
 

@@ -22,6 +22,9 @@ export interface SandboxDns {
   readonly options: readonly string[];
 }
 
+/** Images of this registry are programs of the host. There is no such registry. */
+export const hostProgramRegistry = 'sheaf.local/';
+
 /** What the containers of one pod share: network, host name, names of other hosts, shared memory. */
 export interface SandboxSpec {
   /** One life of one pod, such as its UID and an attempt: `[A-Za-z0-9][A-Za-z0-9_.-]{0,199}`. Never used again for another. */
@@ -40,6 +43,8 @@ export interface SandboxSpec {
   /** Whose processes a container sees: its own, those of the sandbox, those of the host. */
   readonly processes: 'container' | 'sandbox' | 'host';
   readonly sharedMemory: 'sandbox' | 'host';
+  /** Its containers are programs of the host, named by images of `hostProgramRegistry`; then it has the host's network. */
+  readonly isForPrograms?: boolean;
   /** Kernel settings of its namespaces. */
   readonly sysctls?: Readonly<Record<string, string>>;
 }

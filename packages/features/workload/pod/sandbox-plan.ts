@@ -1,6 +1,6 @@
 import { identityOf } from '@sheaf/api';
 import type { Pod } from '@sheaf/api/workload/index';
-import type { HostPort, SandboxDns, SandboxSpec } from '@sheaf/ports';
+import { type HostPort, hostProgramRegistry, type SandboxDns, type SandboxSpec } from '@sheaf/ports';
 import { podLabels, sandboxId } from './run-ids.ts';
 
 export interface ClusterNames {
@@ -26,8 +26,15 @@ export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames):
     }),
     processes: processesOf(pod),
     sharedMemory: spec.hostIPC ? 'host' : 'sandbox',
+    ...(runsPrograms(pod) && { isForPrograms: true }),
     ...sysctlsOf(pod),
   };
+}
+
+/** One pod has either images or programs of the host. */
+function runsPrograms({ spec }: Pod): boolean {
+  const all = [...(spec.initContainers ?? []), ...spec.containers];
+  return all.some(({ image }) => image?.startsWith(hostProgramRegistry));
 }
 
 function sysctlsOf({ spec }: Pod): Pick<SandboxSpec, 'sysctls'> {

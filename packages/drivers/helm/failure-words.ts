@@ -1,0 +1,54 @@
+import { type HelmFailure, helmFailures } from '@sheaf/ports';
+
+/** Getting the chart, or working on the release. */
+export type Phase = 'fetch' | 'release';
+
+type Rule = readonly [RegExp, string];
+
+/** The first that matches; causes stand before the words that Helm wraps them in. */
+const fetchRules: readonly Rule[] = [
+  [/x509|certificate|tls: /i, 'CertificateUntrusted'],
+  [/\b40[13]\b|unauthori[sz]ed|denied|basic credential/i, 'CredentialsRefused'],
+  [
+    /no such host|connection refused|no route to host|network is unreachable|i\/o timeout|timed? ?out|deadline exceeded|server misbehaving|\bEOF\b|connection reset|\b50\d\b/i,
+    'RepositoryUnreachable',
+  ],
+  [
+    /not found|no chart (name|version) found|\b404\b|improper constraint|invalid_reference|invalid reference|no cached repo|is not a valid chart/i,
+    'ChartNotFound',
+  ],
+];
+
+const releaseRules: readonly Rule[] = [
+  [/another operation \(.*\) is in progress/i, 'ReleaseBusy'],
+  [/(failed (pre|post)-|(pre|post)-[a-z]+ hooks? failed|warning: Hook )/i, 'HookFailed'],
+  [/invalid ownership metadata|cannot be imported into the current release/i, 'ObjectsOfOthers'],
+  [
+    /cluster unreachable|connection refused|no route to host|network is unreachable|i\/o timeout|TLS handshake/i,
+    'ApiUnreachable',
+  ],
+  [/timed out waiting|deadline exceeded/i, 'ReleaseTimedOut'],
+  [
+    /forbidden|is invalid|denied the request|no matches for kind|strict decoding|namespaces ".*" not found|violates/i,
+    'ApiRefused',
+  ],
+  [
+    /schema|execution error|error calling|template:|parse error|unable to (parse|build)|converting YAML|failed parsing|cannot (un)?marshal/i,
+    'ValuesInvalid',
+  ],
+  [/context canceled|has been cancelled/i, 'Interrupted'],
+];
+
+/** What a failure of Helm means, by its words. */
+export function failureOf(phase: Phase, words: string): HelmFailure {
+  const rules = phase === 'fetch' ? fetchRules : releaseRules;
+  const reason = rules.find(([pattern]) => pattern.test(words))?.[1] ?? 'HelmFailed';
+  return failureNamed(reason);
+}
+
+/** @throws Error for a name that is not in the table */
+export function failureNamed(reason: string): HelmFailure {
+  const found = helmFailures.find((failure) => failure.reason === reason);
+  if (!found) throw new Error(`there is no failure ${reason}`);
+  return found;
+}

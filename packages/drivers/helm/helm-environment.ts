@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface HelmPlaces {
+  readonly root: string;
+  readonly work: string;
+}
+
+const accountPath = 'var/run/secrets/kubernetes.io/serviceaccount';
+const passedOn = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
+
+/** Everything that Helm is told by variables; all its files are in the run's own directory. */
+export function helmEnvironment({
+  work,
+  root,
+  driver,
+  variables,
+}: HelmPlaces & {
+  readonly driver: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}): Readonly<Record<string, string>> {
+  const login = join(root, 'home/klipper-helm/.docker/config.json');
+  const given = passedOn.flatMap((name): [string, string][] => {
+    const value = variables[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    ...Object.fromEntries(given),
+    HOME: work,
+    TMPDIR: work,
+    PATH: '/nonexistent',
+    KUBECONFIG: join(work, 'kubeconfig'),
+    HELM_DRIVER: driver,
+    HELM_CACHE_HOME: join(work, 'cache'),
+    HELM_CONFIG_HOME: join(work, 'config'),
+    HELM_DATA_HOME: join(work, 'data'),
+    HELM_PLUGINS: '/nonexistent',
+    HELM_REGISTRY_CONFIG: existsSync(login) ? login : join(work, 'registry.json'),
+  };
+}
+
+/** The API as the account of the pod sees it. The token is read anew from its file when it is renewed. */
+export async function writeKubeconfig({
+  root,
+  work,
+  server,
+}: HelmPlaces & { readonly server: string }): Promise<void> {
+  const account = join(root, accountPath);
+  const cluster = {
+    server: `https://${server}`,
+    'certificate-authority': join(account, 'ca.crt'),
+  };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'here', cluster }],
+    users: [{ name: 'account', user: { tokenFile: join(account, 'token') } }],
+    contexts: [{ name: 'here', context: { cluster: 'here', user: 'account' } }],
+    'current-context': 'here',
+  };
+  await writeFile(join(work, 'kubeconfig'), JSON.stringify(config), { mode: 0o600 });
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { helmImage, helmUserId } from '@sheaf/ports';
+import type { HostProgram } from '../host-processes/register.ts';
+
+export interface HelmProgramOptions {
+  /** Where Helm is, asked before each run: it may come while Sheaf runs. */
+  readonly findHelm: () => string | undefined;
+  /** `HOST:PORT` of the API server, as the host reaches it. */
+  readonly serverAddress: () => string;
+  /** Charts for use without a network. */
+  readonly chartsDirectory: string;
+}
+
+const runnerPath = fileURLToPath(new URL('run-helm.ts', import.meta.url));
+
+/** In the words of klipper-helm; nothing of it makes Helm run another program. */
+const variables = [
+  'NAME',
+  'VERSION',
+  'REPO',
+  'CHART',
+  'CHART_NAMESPACE',
+  'TARGET_NAMESPACE',
+  'HELM_DRIVER',
+  'TIMEOUT',
+  'FAILURE_POLICY',
+  'CONFIG_HASH',
+  'AUTH_PASS_CREDENTIALS',
+  'INSECURE_SKIP_TLS_VERIFY',
+  'PLAIN_HTTP',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+];
+
+/** Helm as a program of the host that containers may run. */
+export function helmProgram({ findHelm, serverAddress, chartsDirectory }: HelmProgramOptions): HostProgram {
+  return {
+    reference: helmImage,
+    command: [process.execPath, runnerPath],
+    get environment() {
+      const address = serverAddress();
+      const colon = address.lastIndexOf(':');
+      return {
+        SHEAF_HELM: findHelm() ?? '',
+        SHEAF_CHARTS: chartsDirectory,
+        KUBERNETES_SERVICE_HOST: address.slice(0, colon),
+        KUBERNETES_SERVICE_PORT: address.slice(colon + 1),
+      };
+    },
+    variables,
+    userId: helmUserId,
+    problem: () =>
+      findHelm() === undefined
+        ? {
+            reason: 'Helm 3 is not on this host',
+            wayOut: 'put helm on the PATH, or install Go ≥ 1.24 and start Sheaf again, which builds it',
+          }
+        : undefined,
+  };
+}

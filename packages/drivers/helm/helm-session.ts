@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { HelmFailure } from '@sheaf/ports';
+import { failureOf, type Phase } from './failure-words.ts';
+
+export interface HelmSessionOptions {
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** A line of the log. */
+  readonly print: (line: string) => void;
+}
+
+/** Helm has failed: why, in its own words. */
+export class HelmError extends Error {
+  override readonly name = 'HelmError';
+  readonly failure: HelmFailure;
+
+  constructor(failure: HelmFailure, words: string) {
+    super(words);
+    this.failure = failure;
+  }
+}
+
+export interface HelmCall {
+  readonly phase: Phase;
+  /** Not for the log. */
+  readonly input?: string;
+  /** What it prints is an answer, not news. */
+  readonly isQuestion?: boolean;
+}
+
+const keptLines = 12;
+
+/** Calls of Helm, one after the other, each told in the log. */
+export class HelmSession {
+  readonly #options: HelmSessionOptions;
+  #child: ChildProcess | undefined;
+  #isInterrupted = false;
+
+  constructor(options: HelmSessionOptions) {
+    this.#options = options;
+  }
+
+  /** Asks Helm to give up; nothing new is begun. */
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.#child?.kill('SIGTERM');
+  }
+
+  /** What Helm prints. @throws HelmError */
+  async call(args: readonly string[], { phase, input, isQuestion = false }: HelmCall): Promise<string> {
+    if (this.#isInterrupted) throw new HelmError(failureOf('release', 'context canceled'), 'interrupted');
+    const { print, program, environment } = this.#options;
+    print(`+ helm ${args.join(' ')}`);
+    const child = spawn(program, args, { env: { ...environment }, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child = child;
+    const printed = { out: '', err: '' };
+    child.stdout.on('data', (bytes: Buffer) => (printed.out += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => (printed.err += bytes.toString()));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input ?? '');
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    this.#child = undefined;
+    if (!isQuestion) printLines(print, printed.out);
+    if (code === 0 || !isQuestion) printLines(print, printed.err);
+    if (code === 0) return printed.out;
+    const words = lastWords(printed.err);
+    const isCut = this.#isInterrupted;
+    throw new HelmError(failureOf(isCut ? 'release' : phase, isCut ? 'context canceled' : words), words);
+  }
+}
+
+function printLines(print: (line: string) => void, text: string): void {
+  for (const line of text.trimEnd().split('\n')) if (line !== '') print(line);
+}
+
+/** Warnings are in the log. */
+function lastWords(text: string): string {
+  const lines = text
+    .trim()
+    .split('\n')
+    .filter((line) => !/^(WARNING|W\d{4}|I\d{4})/.test(line));
+  return lines
+    .slice(-keptLines)
+    .join('\n')
+    .replace(/^Error: /, '');
+}

@@ -1,0 +1,3 @@
+export { packagedRepository, repositoryDirectory } from './chart-archive.ts';
+export { findHelm } from './find-helm.ts';
+export { helmProgram } from './helm-program.ts';

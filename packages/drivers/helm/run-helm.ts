@@ -1,0 +1,65 @@
+/**
+ * Carries out one operation on a release, as klipper-helm does: `node run-helm.ts install|delete …`, the rest in variables and files.
+ * Ends with 0, or with the code of a failure whose words are its last ones.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HelmFailure } from '@sheaf/ports';
+import type { RunPlaces } from './chart-archive.ts';
+import { failureNamed, failureOf } from './failure-words.ts';
+import { helmEnvironment, writeKubeconfig } from './helm-environment.ts';
+import { HelmError, HelmSession } from './helm-session.ts';
+import { OrderError, readOrder } from './operation-order.ts';
+import { lockRelease } from './release-lock.ts';
+import { workOnRelease } from './release-work.ts';
+
+const longestWords = 4000;
+const variables = process.env;
+const work = process.cwd();
+const places: RunPlaces = {
+  root: variables['SHEAF_ROOT'] ?? '/',
+  work,
+  charts: variables['SHEAF_CHARTS'] ?? '',
+};
+
+async function run(): Promise<void> {
+  const order = readOrder(process.argv.slice(2), variables);
+  const program = variables['SHEAF_HELM'] ?? '';
+  if (program === '') throw new HelmError(failureNamed('HelmMissing'), 'there is no Helm on this host');
+  const server = `${variables['KUBERNETES_SERVICE_HOST']}:${variables['KUBERNETES_SERVICE_PORT']}`;
+  const lock = await lockRelease([server, order.targetNamespace, order.name]);
+  if (!lock)
+    throw new HelmError(failureNamed('ReleaseBusy'), `another operation works on the release ${order.name}`);
+  await mkdir(join(work, 'pulled'), { recursive: true });
+  await writeKubeconfig({ root: places.root, work, server });
+  const helm = new HelmSession({
+    program,
+    environment: helmEnvironment({ work, root: places.root, driver: order.driver, variables }),
+    print: (line) => process.stdout.write(`${line}\n`),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => helm.interrupt());
+  await workOnRelease(helm, order, places);
+  lock.dispose();
+}
+
+function failureFor(error: unknown): HelmFailure {
+  if (error instanceof HelmError) return error.failure;
+  if (error instanceof OrderError) return failureNamed('OrderInvalid');
+  return failureOf('release', '');
+}
+
+try {
+  await run();
+  process.stdout.write('done\n');
+  process.exitCode = 0;
+} catch (error) {
+  const words = error instanceof Error ? error.message : String(error);
+  const failure = failureFor(error);
+  process.stderr.write(`${failure.reason}: ${words}\n`);
+  await writeFile(join(places.root, 'dev/termination-log'), words.slice(-longestWords)).catch(() => {
+    process.stderr.write('the last words could not be written\n');
+  });
+  process.exitCode = failure.exitCode;
+}
+// A lock that is held keeps the process otherwise.
+process.exit();

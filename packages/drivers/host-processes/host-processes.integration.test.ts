@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { testContainers } from '@sheaf/ports/containers/containers.contract';
+import { ContainersScene } from '@sheaf/ports/containers/containers-scene.fixture';
+import { HostProcessWorld, hostLacks } from './host-world.fixture.ts';
+import { readClaim } from './run-files.ts';
+import { processesOfRun } from './run-processes.ts';
+
+async function withWorld(use: (world: HostProcessWorld) => Promise<void>): Promise<void> {
+  const world = await HostProcessWorld.make();
+  try {
+    await use(world);
+  } finally {
+    await world.dispose();
+  }
+}
+
+testContainers({ driver: 'host processes', without: hostLacks, withWorld });
+
+describe('programs of the host', () => {
+  const check = (
+    name: string,
+    use: (scene: ContainersScene, world: HostProcessWorld) => Promise<void>,
+  ): void => {
+    test(name, () => withWorld((world) => use(new ContainersScene(world), world)));
+  };
+
+  check('gives a program what is listed and mounted, and nothing of this process', async (scene) => {
+    const { world } = scene;
+    const directory = await world.makeDirectory('data');
+    await world.writeFile(`${directory}/file`, 'from the host\n');
+    await scene.sandbox();
+    const changes = {
+      environment: { GREETING: 'hello', LD_PRELOAD: '/evil', NODE_OPTIONS: '--evil' },
+      mounts: [{ hostPath: directory, containerPath: '/data' }],
+    };
+    const steps = ['variable GREETING', 'variable LD_PRELOAD', 'variable NODE_OPTIONS', 'show /data/file'];
+    assert.equal(await scene.output('one', steps, changes), 'hello\n\n\nfrom the host\n');
+  });
+
+  check('runs no other program than its own', async (scene) => {
+    await scene.sandbox();
+    const entryPoint = ['/bin/sh', '-c', 'true'];
+    await scene.refuses(scene.start('one', [], { entryPoint }), 'BadRequest', /leave command out/);
+    await scene.refuses(scene.start('one', [], { hasInput: true }), 'BadRequest', /leave stdin and tty out/);
+    const network = { kind: 'pod', hostPorts: [] } as const;
+    await scene.refuses(scene.sandbox('apart', { network }), 'BadRequest', /set hostNetwork/);
+    assert.equal(await scene.containers.findContainer('one', scene.signal), undefined);
+  });
+
+  check('tells a program that cannot be started, and one that is missing', async (scene, world) => {
+    const [guest] = world.programs;
+    assert.ok(guest);
+    world.programs = [{ ...guest, command: ['/no/such/program'] }];
+    scene.reopen();
+    await scene.sandbox();
+    const { end } = await scene.start('one', []);
+    assert.ok(end?.cause === 'start-failed' && /ENOENT/.test(end.message), JSON.stringify(end));
+    const problem = { reason: 'it is not installed', wayOut: 'install it' };
+    world.programs = [{ ...guest, problem: () => problem }];
+    scene.reopen();
+    const { containers } = await scene.containers.probe(scene.signal);
+    assert.deepEqual(containers, { isAvailable: false, ...problem });
+    const spec = {
+      ...(await scene.spec('two', [])),
+      imageId: (await scene.images.list(scene.signal))[0]?.id ?? '',
+    };
+    const refused = scene.containers.startContainer(spec, scene.signal);
+    await scene.refuses(refused, 'ServiceUnavailable', /not installed; install it/);
+  });
+
+  check('leaves no process of a run that nobody watches over any more', async (scene, world) => {
+    await scene.sandbox();
+    await scene.start('one', ['print ready', 'stay']);
+    await scene.shows('one', 'ready');
+    const claim = await readClaim(world.files.run('one'));
+    assert.ok(claim);
+    process.kill(claim.pid, 'SIGKILL');
+    assert.deepEqual(await scene.endOf('one'), { cause: 'lost', message: 'what watched over it was killed' });
+    assert.deepEqual(processesOfRun('one', undefined), []);
+    assert.equal((await scene.start('one', ['stay'])).state, 'ended');
+  });
+
+  check('runs on whoever is killed, and is begun once by whoever comes', async (scene, world) => {
+    const { signal } = scene;
+    const directory = await world.makeDirectory('counted');
+    const mounts = [{ hostPath: directory, containerPath: '/counted' }];
+    await scene.sandbox();
+    const spec = await scene.spec('one', ['append /counted/runs once', 'stay'], { mounts });
+    const others = [world.open(), world.open()];
+    const seen = await Promise.all(
+      [scene.containers, ...others.map(({ containers }) => containers)].map((containers) =>
+        containers.startContainer(spec, signal),
+      ),
+    );
+    assert.equal(new Set(seen.map(({ processId }) => processId)).size, 1);
+    for (const { containers } of others) containers.dispose();
+    await scene.containers.stopContainer('one', { graceMs: 0 }, signal);
+    assert.equal(await world.readFile(`${directory}/runs`), 'once\n');
+  });
+});

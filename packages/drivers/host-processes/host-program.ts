@@ -1,0 +1,20 @@
+/** A program of this host that containers may run, by the name of an image that no registry has. */
+export interface HostProgram {
+  /** With its tag: `sheaf.local/helm:3`. */
+  readonly reference: string;
+  /** An absolute path and what always follows it; a container adds its arguments. */
+  readonly command: readonly string[];
+  /** Everything that it is given, beside what is listed in `variables`; these win. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Names of variables that a container may set. Others are left out: some of them make programs run other programs. */
+  readonly variables: readonly string[];
+  /** Whom it runs as, where this process may choose. */
+  readonly userId: number;
+  /** Why it cannot be run on this host now, and the way out. */
+  readonly problem?: () => { readonly reason: string; readonly wayOut: string } | undefined;
+}
+
+/** Where a program finds what is mounted: the container's path follows. */
+export const rootVariable = 'SHEAF_ROOT';
+/** On every process of a run, so that those that are left over are known. */
+export const runVariable = 'SHEAF_RUN';

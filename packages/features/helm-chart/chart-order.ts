@@ -1,0 +1,70 @@
+import type { HelmChart, HelmChartConfig, HelmChartSpec } from '@sheaf/api/virtualization/index';
+import type { OperationKind } from './chart-job.ts';
+import { namesOf } from './chart-names.ts';
+
+interface Variable {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The arguments of an operation, in the words of klipper-helm. */
+export function argumentsOf({ spec = {} }: HelmChart, kind: OperationKind): readonly string[] {
+  if (kind === 'delete') return ['delete'];
+  return [
+    'install',
+    ...(spec.targetNamespace ? ['--namespace', spec.targetNamespace] : []),
+    ...(spec.createNamespace ? ['--create-namespace'] : []),
+    ...(spec.takeOwnership ? ['--take-ownership'] : []),
+    ...(spec.version ? ['--version', spec.version] : []),
+    ...setArguments(spec.set),
+  ];
+}
+
+/** What looks like a number, a truth value or nothing is one; a text has its commas escaped. */
+function setArguments(set: Readonly<Record<string, number | string>> = {}): readonly string[] {
+  return Object.entries(set)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, value]) => {
+      const text = String(value);
+      const isPlain = /^(?:-?\d+|true|false|null)$/.test(text);
+      if (isPlain) return ['--set', `${key}=${text}`];
+      return ['--set-string', `${key}=${text.replaceAll(/(?<!\\),/g, '\\,')}`];
+    });
+}
+
+/** The variables of an operation, likewise. */
+export function variablesOf(chart: HelmChart, config: HelmChartConfig | undefined): readonly Variable[] {
+  const { spec = {} } = chart;
+  const { namespace, name, targetNamespace } = namesOf(chart);
+  const truth = (value: boolean | undefined): string => String(value === true);
+  return [
+    { name: 'NAME', value: name },
+    ...sourceVariables(spec),
+    { name: 'HELM_DRIVER', value: spec.driver ?? 'secret' },
+    { name: 'CHART_NAMESPACE', value: namespace },
+    { name: 'HELM_VERSION', value: spec.helmVersion ?? '' },
+    { name: 'TARGET_NAMESPACE', value: targetNamespace },
+    { name: 'AUTH_PASS_CREDENTIALS', value: truth(spec.authPassCredentials) },
+    { name: 'INSECURE_SKIP_TLS_VERIFY', value: truth(spec.insecureSkipTLSVerify) },
+    { name: 'PLAIN_HTTP', value: truth(spec.plainHTTP) },
+    { name: 'FAILURE_POLICY', value: policyOf(chart, config) },
+    ...(spec.timeout ? [{ name: 'TIMEOUT', value: spec.timeout }] : []),
+    ...(spec.bootstrap ? [{ name: 'BOOTSTRAP', value: 'true' }] : []),
+  ];
+}
+
+function sourceVariables({
+  chart = '',
+  repo = '',
+  version = '',
+}: Pick<HelmChartSpec, 'chart' | 'repo' | 'version'>): readonly Variable[] {
+  return [
+    { name: 'VERSION', value: version },
+    { name: 'REPO', value: repo },
+    { name: 'CHART', value: chart },
+  ];
+}
+
+function policyOf({ spec }: HelmChart, config: HelmChartConfig | undefined): string {
+  return config?.spec?.failurePolicy ?? spec?.failurePolicy ?? 'reinstall';
+}

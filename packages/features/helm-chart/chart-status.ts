@@ -1,0 +1,83 @@
+import { type Waiting, waitingCondition } from '@sheaf/api';
+import type { HelmChart } from '@sheaf/api/virtualization/index';
+import type { Job } from '@sheaf/api/workload/index';
+import { namesOf } from './chart-names.ts';
+import { stateOf } from './operation-state.ts';
+import type { ChartFacts, ChartStep } from './plan.ts';
+
+type ChartCondition = NonNullable<NonNullable<HelmChart['status']>['conditions']>[number];
+
+/** The chart with what is to be seen of it; `undefined` if it says so already. */
+export function planChartStatus({ chart, jobs }: ChartFacts, step: ChartStep): HelmChart | undefined {
+  const waiting = 'waiting' in step ? step.waiting : undefined;
+  const { installJob, deleteJob } = namesOf(chart);
+  const isRemoved = chart.metadata.deletionTimestamp !== undefined;
+  const job = jobs.find(({ metadata }) => metadata.name === (isRemoved ? deleteJob : installJob));
+  const isBegun = job !== undefined || step.action === 'begin';
+  const claims = [
+    ...(isBegun ? [createdClaim(chart, isRemoved ? deleteJob : installJob)] : []),
+    failedClaim(job, waiting),
+    deployedClaim({ job, waiting, isRemoved }),
+  ];
+  const old = chart.status ?? {};
+  const kept = (old.conditions ?? []).filter(({ type }) => !claims.some((claim) => claim.type === type));
+  const status = {
+    ...old,
+    ...(isBegun ? { jobName: isRemoved ? deleteJob : installJob } : {}),
+    conditions: [...kept, ...claims].toSorted((a, b) => (a.type < b.type ? -1 : 1)),
+  };
+  return JSON.stringify(sorted(old)) === JSON.stringify(sorted(status)) ? undefined : { ...chart, status };
+}
+
+function sorted({ jobName, conditions = [] }: NonNullable<HelmChart['status']>): readonly unknown[] {
+  return [
+    jobName,
+    conditions
+      .map(({ type, status, reason = '', message = '' }) => [type, status, reason, message])
+      .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  ];
+}
+
+function createdClaim({ metadata }: HelmChart, name: string): ChartCondition {
+  return {
+    type: 'JobCreated',
+    status: 'True',
+    reason: 'Job created',
+    message: `Applying HelmChart using Job ${metadata.namespace}/${name}`,
+  };
+}
+
+/** In the words of the original, for those who read only this one. */
+function failedClaim(job: Job | undefined, waiting: Waiting | undefined): ChartCondition {
+  if (waiting?.reason === 'UnsupportedVersion')
+    return { type: 'Failed', status: 'True', reason: 'Unsupported version', message: waiting.text };
+  if (job && stateOf(job) === 'failed')
+    return { type: 'Failed', status: 'True', reason: 'Job failed', message: waiting?.text ?? '' };
+  return { type: 'Failed', status: 'False' };
+}
+
+function deployedClaim({
+  job,
+  waiting,
+  isRemoved,
+}: {
+  readonly job: Job | undefined;
+  readonly waiting: Waiting | undefined;
+  readonly isRemoved: boolean;
+}): ChartCondition {
+  if (waiting) {
+    const isOver = job !== undefined && stateOf(job) === 'failed';
+    const shown: Waiting = isOver ? { ...waiting, nature: 'fault', wayOut: retryWayOut(waiting) } : waiting;
+    return { ...waitingCondition({ type: 'Deployed', status: 'False' }, shown) };
+  }
+  if (!isRemoved && job && stateOf(job) === 'succeeded')
+    return { type: 'Deployed', status: 'True', reason: 'Deployed' };
+  const reason = isRemoved ? 'Uninstalling' : 'Installing';
+  return { type: 'Deployed', status: 'False', reason, message: 'Its operation is at work' };
+}
+
+/** After the last try nothing comes by itself. */
+function retryWayOut({ wayOut }: Waiting): string {
+  const first = wayOut === undefined ? '' : `${wayOut}; then `;
+  return `${first}change the chart, or set its annotation sheaf.dev/retry to another text`;
+}

@@ -1,0 +1,98 @@
+import type { Waiting } from '@sheaf/api';
+import type { ContainerState, Job, Pod } from '@sheaf/api/workload/index';
+import { helmFailures } from '@sheaf/ports';
+import { isAlive } from './operation-state.ts';
+
+/** What keeps an operation from its end, as its pods tell; `undefined`: nothing that is known. */
+export function troubleOf(job: Job, pods: readonly Pod[]): Waiting | undefined {
+  const newest = pods.find(isAlive) ?? pods.find((pod) => endTrouble(pod) !== undefined);
+  if (!newest) return jobTrouble(job);
+  const standing = isAlive(newest) ? (placeTrouble(newest) ?? startTrouble(newest)) : undefined;
+  return standing ?? endTrouble(newest);
+}
+
+function jobTrouble({ metadata, status }: Job): Waiting | undefined {
+  const failed = status?.conditions?.find(({ type, status: is }) => type === 'Failed' && is === 'True');
+  if (!failed) return undefined;
+  const { namespace = '', name = '' } = metadata;
+  return {
+    reason: failed.reason || 'JobFailed',
+    text: failed.message || 'its Job has failed',
+    nature: 'fault',
+    wayOut: 'set the annotation sheaf.dev/retry to another text for another try',
+    object: { kind: 'Job', namespace, name },
+  };
+}
+
+function podObject({ metadata }: Pod): NonNullable<Waiting['object']> {
+  return { kind: 'Pod', namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+}
+
+function placeTrouble(pod: Pod): Waiting | undefined {
+  const placed = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (placed?.status !== 'False') return undefined;
+  return {
+    reason: placed.reason || 'Unschedulable',
+    text: placed.message || 'no node takes its pod',
+    nature: 'transient',
+    wayOut: 'make room, or take away what keeps pods from the node',
+    object: podObject(pod),
+  };
+}
+
+/** Words of a kubelet that mean that it will not change by itself. */
+const faults: ReadonlySet<string> = new Set([
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'CreateContainerConfigError',
+]);
+const imageReasons = /Image/;
+
+function startTrouble(pod: Pod): Waiting | undefined {
+  const waiting = firstState(pod, ({ waiting: is }) => is?.message !== undefined)?.waiting;
+  if (!waiting || waiting.reason === 'CrashLoopBackOff') return undefined;
+  const { reason = 'ContainerWaiting', message = '' } = waiting;
+  const isImage = imageReasons.test(reason);
+  return {
+    reason,
+    text: message,
+    nature: faults.has(reason) ? 'fault' : 'transient',
+    wayOut: isImage
+      ? 'see that the image can be pulled, or name another one with jobImage'
+      : 'mend what it names',
+    object: podObject(pod),
+  };
+}
+
+/** The last words of the newest run that has failed: its own, else the end of its log. */
+function endTrouble(pod: Pod): Waiting | undefined {
+  const current = firstState(pod, ({ terminated }) => (terminated?.exitCode ?? 0) !== 0)?.terminated;
+  const ended = current ?? lastFailure(pod);
+  if (!ended) return undefined;
+  return { ...failureOf(ended), text: wordsOf(ended), object: podObject(pod) };
+}
+
+type Ended = NonNullable<ContainerState['terminated']>;
+
+function failureOf({ exitCode }: Ended): Pick<Waiting, 'reason' | 'nature'> & { readonly wayOut: string } {
+  const known = helmFailures.find((failure) => failure.exitCode === exitCode);
+  if (!known) return { reason: 'OperationFailed', nature: 'transient', wayOut: 'read the log of its pod' };
+  const { reason, nature, wayOut } = known;
+  return { reason, nature, wayOut };
+}
+
+function wordsOf({ exitCode, message = '', reason }: Ended): string {
+  const words = message.trim();
+  if (words !== '') return words;
+  return `it ended with ${exitCode}${reason ? ` (${reason})` : ''}`;
+}
+
+function firstState({ status }: Pod, has: (state: ContainerState) => boolean): ContainerState | undefined {
+  return status?.containerStatuses?.map(({ state }) => state ?? {}).find(has);
+}
+
+/** A run that has begun since tells nothing yet. */
+function lastFailure({ status }: Pod): ContainerState['terminated'] {
+  const past = status?.containerStatuses?.map(({ lastState }) => lastState?.terminated);
+  return past?.find((terminated) => (terminated?.exitCode ?? 0) !== 0);
+}

@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { HelmChart } from '@sheaf/api/virtualization/index';
+import type { Job, Pod, PodStatus } from '@sheaf/api/workload/index';
+import { operationJob } from './chart-job.ts';
+import { chartLabel, managerAnnotation, removalFinalizer, retryAnnotation } from './chart-names.ts';
+import { planChartStatus } from './chart-status.ts';
+import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
+
+const fresh: HelmChart = {
+  metadata: { namespace: 'default', name: 'web', uid: 'chart', generation: 1 },
+  spec: { chart: 'web', repo: 'http://charts.example', version: '1.0.0', valuesContent: 'a: 1' },
+};
+const chart: HelmChart = {
+  ...fresh,
+  metadata: {
+    ...fresh.metadata,
+    finalizers: [removalFinalizer],
+    annotations: { [managerAnnotation]: 'helm-controller' },
+  },
+};
+const going: HelmChart = { ...chart, metadata: { ...chart.metadata, deletionTimestamp: 'now' } };
+
+function withSpec(spec: HelmChart['spec'] & {}): HelmChart {
+  return { ...chart, metadata: { ...chart.metadata, generation: 2 }, spec: { ...chart.spec, ...spec } };
+}
+
+function factsOf(facts: Partial<ChartFacts> = {}): ChartFacts {
+  return {
+    chart,
+    config: undefined,
+    referred: new Map(),
+    jobs: [],
+    pods: [],
+    isNamespaceEnding: false,
+    ...facts,
+  };
+}
+
+/** As the server has it. */
+function job(kind: 'install' | 'delete' = 'install', of = factsOf(), ends?: 'Complete' | 'Failed'): Job {
+  const planned = operationJob(of, kind);
+  const conditions = ends ? [{ type: ends, status: 'True' as const, reason: 'BackoffLimitExceeded' }] : [];
+  return { ...planned, metadata: { ...planned.metadata, uid: kind }, status: { conditions } };
+}
+
+function pod(of: string, status: PodStatus): Pod {
+  return {
+    metadata: {
+      namespace: 'default',
+      name: `helm-${of}-web-x`,
+      labels: { [chartLabel]: 'web' },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: of, uid: of }],
+    },
+    spec: { containers: [] },
+    status,
+  };
+}
+
+const container = { name: 'helm', image: '', imageID: '', ready: false, restartCount: 0 };
+const working: PodStatus = {
+  phase: 'Running',
+  containerStatuses: [{ ...container, state: { running: {} } }],
+};
+
+function ended(exitCode: number, message: string): PodStatus {
+  return {
+    phase: 'Running',
+    containerStatuses: [
+      {
+        ...container,
+        state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } },
+        lastState: { terminated: { exitCode, message } },
+      },
+    ],
+  };
+}
+
+function wordOf(step: ChartStep): string {
+  return 'waiting' in step && step.waiting ? `${step.action} ${step.waiting.reason}` : step.action;
+}
+
+describe('planChart', () => {
+  const newer = withSpec({ valuesContent: 'a: 2' });
+  const secrets = withSpec({ valuesSecrets: [{ name: 'more', keys: ['values'] }] });
+  const more = { metadata: { name: 'more' }, data: { other: '' } };
+  const cases: readonly [string, Partial<ChartFacts>, string][] = [
+    ['a new one', { chart: fresh }, 'claim'],
+    ['nobody is to care for it', { chart: annotated('helmcharts.helm.cattle.io/unmanaged', 'true') }, 'none'],
+    ['someone else cares for it', { chart: annotated(managerAnnotation, 'other') }, 'none'],
+    ['a new one in a namespace that ends', { chart: fresh, isNamespaceEnding: true }, 'none'],
+    ['one in a namespace that ends', { isNamespaceEnding: true }, 'none NamespaceTerminating'],
+    [
+      'a version of Helm that is not there',
+      { chart: withSpec({ helmVersion: 'v2' }) },
+      'none UnsupportedVersion',
+    ],
+    ['it names no chart', { chart: withSpec({ chart: '' }) }, 'none ChartNotNamed'],
+    ['its values are missing', { chart: secrets }, 'none ReferenceMissing'],
+    [
+      'a key is missing',
+      { chart: secrets, referred: new Map([['Secret/more', more]]) },
+      'none ReferenceMissing',
+    ],
+    ['nothing stands in the way', {}, 'begin'],
+    ['its Job is there', { jobs: [job()] }, 'none'],
+    [
+      'its Job is for an earlier state of the same',
+      { chart: { ...chart, metadata: { ...chart.metadata, generation: 3 } }, jobs: [job()] },
+      'note',
+    ],
+    [
+      'another operation is at work',
+      { chart: newer, jobs: [job()], pods: [pod('install', working)] },
+      'none OperationInProgress',
+    ],
+    [
+      'another operation only waits',
+      { chart: newer, jobs: [job()], pods: [pod('install', { phase: 'Pending' })] },
+      'drop EarlierOperationEnding',
+    ],
+    [
+      'another operation has failed before',
+      { chart: newer, jobs: [job('install', factsOf(), 'Failed')] },
+      'drop EarlierOperationEnding',
+    ],
+    [
+      'another operation is done',
+      { chart: newer, jobs: [job('install', factsOf(), 'Complete')] },
+      'drop EarlierOperationEnding',
+    ],
+    ['the pod of another one has not ended', { pods: [pod('gone', working)] }, 'none EarlierOperationEnding'],
+    ['the pod of another one has ended', { pods: [pod('gone', { phase: 'Succeeded' })] }, 'begin'],
+    [
+      'the Job of an earlier chart of its name',
+      { chart: { ...chart, metadata: { ...chart.metadata, uid: 'other' } }, jobs: [job()] },
+      'drop EarlierOperationEnding',
+    ],
+    [
+      'the removal of an earlier chart of its name',
+      {
+        jobs: [
+          job('delete', factsOf({ chart: { ...going, metadata: { ...going.metadata, uid: 'other' } } })),
+        ],
+      },
+      'drop EarlierOperationEnding',
+    ],
+    ['it has failed', { jobs: [job('install', factsOf(), 'Failed')] }, 'none BackoffLimitExceeded'],
+    [
+      'it has failed and is to be tried again',
+      { chart: annotated(retryAnnotation, '2'), jobs: [job('install', factsOf(), 'Failed')] },
+      'drop EarlierOperationEnding',
+    ],
+    ['deleted', { chart: going }, 'begin'],
+    [
+      'deleted at work',
+      { chart: going, jobs: [job()], pods: [pod('install', working)] },
+      'drop OperationInProgress',
+    ],
+    [
+      'deleted, the last pod ends',
+      { chart: going, pods: [pod('install', working)] },
+      'none EarlierOperationEnding',
+    ],
+    [
+      'deleted, being uninstalled',
+      { chart: going, jobs: [job('delete', factsOf({ chart: going }))] },
+      'none',
+    ],
+    [
+      'deleted and uninstalled',
+      { chart: going, jobs: [job('delete', factsOf({ chart: going }), 'Complete')] },
+      'release',
+    ],
+    [
+      'deleted, uninstalling failed',
+      { chart: going, jobs: [job('delete', factsOf({ chart: going }), 'Failed')] },
+      'none BackoffLimitExceeded',
+    ],
+    ['deleted with its namespace', { chart: going, isNamespaceEnding: true }, 'release'],
+  ];
+  for (const [name, facts, word] of cases)
+    it(`${name}: ${word}`, () => assert.equal(wordOf(planChart(factsOf(facts))), word));
+
+  it('says which release stays when its own namespace ends before', () => {
+    const elsewhere = { ...going, spec: { ...going.spec, targetNamespace: 'apps' } };
+    const step = planChart(factsOf({ chart: elsewhere, isNamespaceEnding: true }));
+    assert.equal(step.action === 'release' && step.leftBehind, 'helm uninstall web --namespace apps');
+  });
+});
+
+function annotated(name: string, text: string): HelmChart {
+  return {
+    ...chart,
+    metadata: { ...chart.metadata, annotations: { ...chart.metadata.annotations, [name]: text } },
+  };
+}
+
+describe('what an operation waits for', () => {
+  const cases: readonly [string, PodStatus, string, string][] = [
+    [
+      'no room',
+      {
+        phase: 'Pending',
+        conditions: [
+          { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' },
+        ],
+      },
+      'Unschedulable',
+      '0/1 nodes; waits for Pod default/helm-install-web-x; tried again by itself',
+    ],
+    [
+      'an image that cannot be pulled',
+      {
+        phase: 'Pending',
+        containerStatuses: [
+          { ...container, state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } },
+        ],
+      },
+      'ImagePullBackOff',
+      'no such image; waits for Pod default/helm-install-web-x; tried again by itself',
+    ],
+    [
+      'an image name that is none',
+      {
+        phase: 'Pending',
+        containerStatuses: [
+          { ...container, state: { waiting: { reason: 'InvalidImageName', message: 'no name' } } },
+        ],
+      },
+      'InvalidImageName',
+      'no name; waits for Pod default/helm-install-web-x; needs someone: see that the image can be pulled, or name another one with jobImage',
+    ],
+    [
+      'a repository out of reach',
+      ended(67, 'no route to host'),
+      'RepositoryUnreachable',
+      'no route to host; waits for Pod default/helm-install-web-x; tried again by itself',
+    ],
+    [
+      'values that the chart refuses',
+      ended(65, 'values do not meet the schema'),
+      'ValuesInvalid',
+      'values do not meet the schema; waits for Pod default/helm-install-web-x; needs someone: correct the values, or use a version of the chart that takes them',
+    ],
+    [
+      'a program that was killed',
+      ended(137, ''),
+      'Killed',
+      'it ended with 137; waits for Pod default/helm-install-web-x; tried again by itself',
+    ],
+  ];
+  for (const [name, status, reason, message] of cases)
+    it(name, () => {
+      const facts = factsOf({ jobs: [job()], pods: [pod('install', status)] });
+      const next = planChartStatus(facts, planChart(facts));
+      assert.deepEqual(
+        next?.status?.conditions?.find(({ type }) => type === 'Deployed'),
+        {
+          type: 'Deployed',
+          status: 'False',
+          reason,
+          message,
+        },
+      );
+    });
+
+  it('tells how to try again after the last try, also where the cause may pass', () => {
+    const facts = factsOf({
+      jobs: [job('install', factsOf(), 'Failed')],
+      pods: [pod('install', { ...ended(67, 'no route to host'), phase: 'Failed' })],
+    });
+    const conditions = planChartStatus(facts, planChart(facts))?.status?.conditions ?? [];
+    assert.match(
+      conditions.find(({ type }) => type === 'Deployed')?.message ?? '',
+      /needs someone: .*sheaf.dev\/retry/,
+    );
+    assert.equal(conditions.find(({ type }) => type === 'Failed')?.status, 'True');
+  });
+
+  it('is deployed when its Job is, and says nothing twice', () => {
+    const facts = factsOf({ jobs: [job('install', factsOf(), 'Complete')] });
+    const next = planChartStatus(facts, planChart(facts));
+    assert.deepEqual(next?.status, {
+      jobName: 'helm-install-web',
+      conditions: [
+        { type: 'Deployed', status: 'True', reason: 'Deployed' },
+        { type: 'Failed', status: 'False' },
+        {
+          type: 'JobCreated',
+          status: 'True',
+          reason: 'Job created',
+          message: 'Applying HelmChart using Job default/helm-install-web',
+        },
+      ],
+    });
+    assert.equal(planChartStatus({ ...facts, chart: next ?? chart }, { action: 'none' }), undefined);
+  });
+});
+
+describe('the order of an operation', () => {
+  it('has the values in their order, those of the configuration last', () => {
+    const full = withSpec({
+      values: { b: 2 },
+      valuesSecrets: [
+        { name: 'more', keys: ['x', 'y'] },
+        { name: 'other', keys: ['z'], ignoreUpdates: true },
+      ],
+      set: { on: 'true', text: 'a,b', count: 3 },
+    });
+    const config = {
+      metadata: { name: 'web' },
+      spec: { valuesContent: 'c: 3', failurePolicy: 'abort' as const },
+    };
+    const { spec } = operationJob(factsOf({ chart: full, config }), 'install').spec.template;
+    const [helm] = spec.containers;
+    assert.match(
+      JSON.stringify(spec.volumes?.[0]?.projected),
+      /000-HelmChart-ValuesContent.*001-HelmChart-Values\.yaml.*more.*002-HelmChart-ValuesSecret.*003.*other.*004.*values-1-000-HelmChartConfig-ValuesContent/,
+    );
+    assert.deepEqual(helm?.args, [
+      'install',
+      '--version',
+      '1.0.0',
+      '--set',
+      'count=3',
+      '--set',
+      'on=true',
+      '--set-string',
+      'text=a\\,b',
+    ]);
+    assert.ok(helm?.env?.some(({ name, value }) => name === 'FAILURE_POLICY' && value === 'abort'));
+  });
+
+  it('is another one for other values, content, secrets, limits and tries, and the same for a Secret whose updates are ignored', () => {
+    const referred = (data: object, name = 'more') =>
+      new Map([[`Secret/${name}`, { metadata: { name }, data }]]);
+    const watched = withSpec({ valuesSecrets: [{ name: 'more', keys: ['x'] }] });
+    const ignored = withSpec({ valuesSecrets: [{ name: 'more', keys: ['x'], ignoreUpdates: true }] });
+    const hash = (facts: Partial<ChartFacts>): string =>
+      JSON.stringify(operationJob(factsOf(facts), 'install').spec.template.metadata?.annotations);
+    const hashes = [
+      hash({}),
+      hash({ chart: withSpec({ valuesContent: 'a: 2' }) }),
+      hash({ chart: withSpec({ chartContent: 'H4s=' }) }),
+      hash({ chart: withSpec({ backOffLimit: 5 }) }),
+      hash({ chart: withSpec({ version: '2.0.0' }) }),
+      hash({ chart: annotated(retryAnnotation, '1') }),
+      hash({ config: { metadata: {}, spec: { valuesContent: 'b: 1' } } }),
+      hash({ chart: watched, referred: referred({ x: 'MQ==' }) }),
+      hash({ chart: watched, referred: referred({ x: 'Mg==' }) }),
+    ];
+    assert.equal(new Set(hashes).size, hashes.length);
+    assert.equal(hash({ chart: watched, referred: referred({ x: 'MQ==', y: '' }) }), hashes.at(-2));
+    assert.equal(
+      hash({ chart: ignored, referred: referred({ x: 'MQ==' }) }),
+      hash({ chart: ignored, referred: referred({ x: 'Mg==' }) }),
+    );
+  });
+});

@@ -1,0 +1,182 @@
+import type { KubeObject } from '@sheaf/api';
+import type { HelmChart, HelmChartConfig } from '@sheaf/api/virtualization/index';
+import type { Job, Pod } from '@sheaf/api/workload/index';
+import { StatusError } from '@sheaf/base';
+import { type Client, resources } from '@sheaf/client';
+import {
+  again,
+  done,
+  type EventRecorder,
+  type ObjectCache,
+  type ReconcileResult,
+  type WrittenObjects,
+  waitFor,
+} from '@sheaf/runtime';
+import { operationJob } from './chart-job.ts';
+import { chartLabel, namesOf } from './chart-names.ts';
+import { ensureParts } from './chart-parts.ts';
+import { planChartStatus } from './chart-status.ts';
+import { referencesOf } from './chart-values.ts';
+import { isFor, stateOf } from './operation-state.ts';
+import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
+
+export interface ChartParts {
+  readonly client: Client;
+  readonly recorder: EventRecorder;
+  readonly charts: ObjectCache<HelmChart>;
+  readonly configs: ObjectCache<HelmChartConfig>;
+  readonly namespaces: ObjectCache<KubeObject>;
+  /** With those that this controller has made and the watch has not told yet. */
+  readonly jobs: WrittenObjects<Job>;
+  readonly pods: ObjectCache<Pod>;
+}
+
+const transientMs = 5000;
+const faultMs = 60_000;
+
+/** One pass over a chart: one step, then its status. */
+export async function reconcileChart(
+  parts: ChartParts,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const chart = parts.charts.get(key);
+  if (!chart) return done;
+  const facts = await readFacts(parts, chart, signal);
+  const step = planChart(facts);
+  await takeStep(parts, { step, facts }, signal);
+  if (step.action === 'claim' || step.action === 'release') return done;
+  const next = planChartStatus(facts, step);
+  if (next) await parts.client.updateStatus(resources.helmCharts, next, { signal });
+  const waiting = 'waiting' in step ? step.waiting : undefined;
+  if (waiting) return waitFor(waiting.text, waiting.nature === 'fault' ? faultMs : transientMs);
+  return step.action === 'none' ? done : again(0);
+}
+
+async function readFacts(
+  { client, configs, namespaces, jobs, pods }: ChartParts,
+  chart: HelmChart,
+  signal: AbortSignal,
+): Promise<ChartFacts> {
+  const { namespace, name } = namesOf(chart);
+  const config = configs.get(`${namespace}/${name}`);
+  const referred = new Map<string, KubeObject>();
+  for (const { kind, name: of } of referencesOf(chart, config)) {
+    const resource = kind === 'Secret' ? resources.secrets : resources.configMaps;
+    const found = await client.find(resource, { namespace, name: of }, signal);
+    if (found) referred.set(`${kind}/${of}`, found);
+  }
+  return {
+    chart,
+    config,
+    referred,
+    jobs: await jobs.list(namespace, signal),
+    pods: pods.list(namespace),
+    isNamespaceEnding: namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined,
+  };
+}
+
+/** That nothing of an earlier operation is left is the server's to say: a cache may be behind. */
+async function asked(client: Client, facts: ChartFacts, signal: AbortSignal): Promise<ChartFacts> {
+  const { namespace, name } = namesOf(facts.chart);
+  const query = { namespace, labelSelector: `${chartLabel}=${name}`, signal };
+  const { items: jobs } = await client.list(resources.jobs, query);
+  const { items: pods } = await client.list(resources.pods, query);
+  return { ...facts, jobs, pods };
+}
+
+interface Taken {
+  readonly step: ChartStep;
+  readonly facts: ChartFacts;
+}
+
+async function takeStep(parts: ChartParts, { step, facts }: Taken, signal: AbortSignal): Promise<void> {
+  const { client } = parts;
+  switch (step.action) {
+    case 'none':
+      return keepParts(parts, facts, signal);
+    case 'claim':
+      await client.update(resources.helmCharts, step.chart, { signal });
+      return;
+    case 'begin':
+      return begin(parts, { job: step.job, facts }, signal);
+    case 'note':
+      parts.jobs.note(await client.update(resources.jobs, step.job, { signal }));
+      return;
+    case 'drop':
+      return drop(parts, { job: step.job, facts }, signal);
+    case 'release':
+      return release(parts, step, signal);
+  }
+}
+
+/** What an operation at work has been robbed of comes back. */
+async function keepParts({ client }: ChartParts, facts: ChartFacts, signal: AbortSignal): Promise<void> {
+  const { chart, jobs } = facts;
+  const job = jobs.find(({ metadata }) => metadata.name === namesOf(chart).installJob);
+  const isRemoved = chart.metadata.deletionTimestamp !== undefined;
+  if (!job || isRemoved || facts.isNamespaceEnding || stateOf(job) !== 'running') return;
+  // The values of the next operation do not go under one that is at work.
+  if (isFor(job, operationJob(facts, 'install'))) await ensureParts(client, facts, signal);
+}
+
+async function begin(
+  { client, jobs, recorder }: ChartParts,
+  { job, facts }: { readonly job: Job; readonly facts: ChartFacts },
+  signal: AbortSignal,
+): Promise<void> {
+  if (planChart(await asked(client, facts, signal)).action !== 'begin') return;
+  await ensureParts(client, facts, signal);
+  try {
+    jobs.note(await client.create(resources.jobs, job, { signal }));
+  } catch (error) {
+    // One that the watch has not told of yet: it is looked at when that has.
+    if (!StatusError.is(error, 'AlreadyExists')) throw error;
+    return;
+  }
+  const message = `Applying HelmChart using Job ${job.metadata.namespace}/${job.metadata.name}`;
+  recorder.record({ about: aboutOf(facts.chart), type: 'Normal', reason: 'ApplyJob', message });
+}
+
+async function drop(
+  { client, jobs, recorder }: ChartParts,
+  { job, facts }: { readonly job: Job; readonly facts: ChartFacts },
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = '', name = '', uid = '' } = job.metadata;
+  try {
+    await client.delete(
+      resources.jobs,
+      { namespace, name },
+      { uid, propagationPolicy: 'Background', signal },
+    );
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
+  }
+  jobs.noteDeletion(job);
+  const message = `Removing Job ${namespace}/${name}: another operation is wanted`;
+  recorder.record({ about: aboutOf(facts.chart), type: 'Normal', reason: 'RemoveJob', message });
+}
+
+async function release(
+  { client, recorder }: ChartParts,
+  { chart, leftBehind }: Extract<ChartStep, { action: 'release' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (leftBehind !== undefined) {
+    const message = `Its release was not uninstalled, for its namespace ends; to do so: ${leftBehind}`;
+    recorder.record({ about: aboutOf(chart), type: 'Warning', reason: 'ReleaseLeftBehind', message });
+  }
+  const { binding } = namesOf(chart);
+  try {
+    await client.delete(resources.clusterRoleBindings, { name: binding }, { signal });
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  }
+  await client.update(resources.helmCharts, chart, { signal });
+}
+
+function aboutOf({ metadata }: HelmChart): Parameters<EventRecorder['record']>[0]['about'] {
+  const { namespace = '', name = '', uid = '' } = metadata;
+  return { resource: resources.helmCharts, namespace, name, uid };
+}

@@ -1,0 +1,58 @@
+import type { KubeObject } from '@sheaf/api';
+import { resources } from '@sheaf/client';
+import { EventRecorder, keyOf, type Manager, WrittenObjects } from '@sheaf/runtime';
+import { chartLabel } from './chart-names.ts';
+import { referencesOf } from './chart-values.ts';
+import { reconcileChart } from './reconcile.ts';
+
+const concurrency = 4;
+
+/** Installs, updates and uninstalls the charts that HelmCharts name, each operation a Job. */
+export function register(manager: Manager): void {
+  const { client, clock, random, logger } = manager;
+  const recorder = new EventRecorder({ client, clock, random, logger, component: 'helm-controller' });
+  const charts = manager.informer(resources.helmCharts);
+  const configs = manager.informer(resources.helmChartConfigs);
+  const jobs = manager.informer(resources.jobs);
+  const pods = manager.informer(resources.pods);
+  const secrets = manager.informer(resources.secrets, { metadataOnly: true });
+  const configMaps = manager.informer(resources.configMaps, { metadataOnly: true });
+  const namespaces = manager.informer(resources.namespaces);
+  const parts = {
+    client,
+    recorder,
+    charts: charts.cache,
+    configs: configs.cache,
+    namespaces: namespaces.cache,
+    jobs: new WrittenObjects({ client, clock, informer: jobs }),
+    pods: pods.cache,
+  };
+  const chartOf = ({ metadata }: KubeObject): readonly string[] => {
+    const name = metadata.labels?.[chartLabel];
+    return name === undefined ? [] : [`${metadata.namespace}/${name}`];
+  };
+  const usersOf = (kind: 'Secret' | 'ConfigMap', { metadata }: KubeObject): readonly string[] =>
+    charts.cache
+      .list(metadata.namespace ?? '')
+      .filter((chart) =>
+        referencesOf(chart, configs.cache.get(keyOf(chart))).some(
+          (reference) => reference.kind === kind && reference.name === metadata.name,
+        ),
+      )
+      .map(keyOf);
+  manager
+    .controller({
+      name: 'helm-chart',
+      concurrency,
+      reconcile: (key, signal) => reconcileChart(parts, key, signal),
+    })
+    .watch(charts)
+    .watch(configs as never)
+    .watchMapped(jobs, chartOf)
+    .watchMapped(pods, chartOf)
+    .watchMapped(secrets, (secret) => usersOf('Secret', secret))
+    .watchMapped(configMaps, (map) => usersOf('ConfigMap', map))
+    .watchMapped(namespaces, ({ metadata }) =>
+      metadata.deletionTimestamp === undefined ? [] : charts.cache.list(metadata.name ?? '').map(keyOf),
+    );
+}

@@ -1,0 +1,127 @@
+/**
+ * Operations on charts as processes: what is between those who ask for them (Jobs) and the program that carries them out. The order
+ * is arguments, variables and mounted files, in the words of klipper-helm, so that an image of it can do the same. The answer is an
+ * exit code of the table below, and last words.
+ */
+
+/** The image by which a container asks for the host's Helm. There is no such registry. */
+export const helmImage = 'sheaf.local/helm:3';
+
+/** Whom the program runs as on the host, user and group, where it can be told: what it is given is to be readable for the group. */
+export const helmUserId = 65_532;
+
+/** What an operation came to, where it failed. */
+export interface HelmFailure {
+  readonly exitCode: number;
+  /** PascalCase, names the cause. */
+  readonly reason: string;
+  /** `fault`: the same again will fail again. */
+  readonly nature: 'transient' | 'fault';
+  readonly wayOut: string;
+}
+
+/** Every end of the program but 0; what is not in it was no end of its own. */
+export const helmFailures: readonly HelmFailure[] = [
+  {
+    exitCode: 1,
+    reason: 'HelmFailed',
+    nature: 'transient',
+    wayOut: 'read the log of its pod',
+  },
+  {
+    exitCode: 64,
+    reason: 'OrderInvalid',
+    nature: 'fault',
+    wayOut: 'correct the field that the message names',
+  },
+  {
+    exitCode: 65,
+    reason: 'ValuesInvalid',
+    nature: 'fault',
+    wayOut: 'correct the values, or use a version of the chart that takes them',
+  },
+  {
+    exitCode: 66,
+    reason: 'ChartNotFound',
+    nature: 'fault',
+    wayOut: 'correct repo, chart and version',
+  },
+  {
+    exitCode: 67,
+    reason: 'RepositoryUnreachable',
+    nature: 'transient',
+    wayOut: 'check the address of the repository and the network',
+  },
+  {
+    exitCode: 68,
+    reason: 'CredentialsRefused',
+    nature: 'fault',
+    wayOut: 'correct the Secret with the credentials of the repository',
+  },
+  {
+    exitCode: 69,
+    reason: 'HookFailed',
+    nature: 'fault',
+    wayOut: 'read the log of the Job that the chart has for it, and mend its cause',
+  },
+  {
+    exitCode: 70,
+    reason: 'ReleaseTimedOut',
+    nature: 'transient',
+    wayOut: 'see what its pods wait for, or allow more with timeout',
+  },
+  {
+    exitCode: 71,
+    reason: 'ReleaseBusy',
+    nature: 'transient',
+    wayOut: 'wait for the other operation on this release',
+  },
+  {
+    exitCode: 72,
+    reason: 'ObjectsOfOthers',
+    nature: 'fault',
+    wayOut: 'delete these objects, or set takeOwnership',
+  },
+  {
+    exitCode: 73,
+    reason: 'ApiRefused',
+    nature: 'fault',
+    wayOut: 'correct what the server refuses, in the values or in the chart',
+  },
+  {
+    exitCode: 74,
+    reason: 'ApiUnreachable',
+    nature: 'transient',
+    wayOut: 'see whether the API server is well',
+  },
+  {
+    exitCode: 75,
+    reason: 'ReleaseFailed',
+    nature: 'fault',
+    wayOut: 'repair it with helm rollback or helm uninstall; the policy is to leave it',
+  },
+  {
+    exitCode: 76,
+    reason: 'CertificateUntrusted',
+    nature: 'fault',
+    wayOut: 'name the authority with repoCA or repoCAConfigMap',
+  },
+  {
+    exitCode: 77,
+    reason: 'HelmMissing',
+    nature: 'fault',
+    wayOut: 'install Helm 3, or Go so that it can be built',
+  },
+  {
+    exitCode: 143,
+    reason: 'Interrupted',
+    nature: 'transient',
+    wayOut: 'it is taken up by the next try',
+  },
+  {
+    exitCode: 137,
+    reason: 'Killed',
+    nature: 'transient',
+    wayOut: 'it is taken up by the next try',
+  },
+];
