@@ -116,6 +116,14 @@ export async function upload(bench: DiskBench, id: string, bytes: Uint8Array): P
   await settled(bench, id);
 }
 
+/** All that a finished image holds. */
+export async function bytesOf(bench: DiskBench, id: string): Promise<Buffer> {
+  const { bytes, content } = await bench.images.read(id, signal);
+  const found = await collect(content);
+  if (found.length !== bytes) throw new Error(`${found.length} bytes were read, ${bytes} were announced`);
+  return found;
+}
+
 export function imageOrder(id: string, origin: ImageOrigin) {
   return { id, title: `ns/${id}`, origin, maxBytes: mebibyte };
 }

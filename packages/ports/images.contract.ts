@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import {
   blankOrder,
+  bytesOf,
   cellBytes,
-  collect,
   contentOf,
   type DiskBench,
   imageOrder,
@@ -21,6 +21,13 @@ import {
   type WithBench,
   write,
 } from './disk-bench.fixture.ts';
+import {
+  announceUpload,
+  comeInParts,
+  oneSender,
+  refuseWithoutRoom,
+  survivesSenders,
+} from './image-uploads.contract.ts';
 
 /** What every driver of `Images` must do. */
 export function testImages(driver: string, withBench: WithBench): void {
@@ -31,6 +38,7 @@ export function testImages(driver: string, withBench: WithBench): void {
   check('go on after a sender broke off', survivesSenders);
   check('are refused before they are sent where there is no room for them', refuseWithoutRoom);
   check('take one sender at a time', oneSender);
+  check('tell how far they are while they are sent', announceUpload);
   check('are downloaded, verified and announced', areDownloaded);
   check('are not used with another checksum', refuseChecksum);
   check('come from the first address that has them', tryMirrors);
@@ -63,87 +71,6 @@ async function download(
 ): Promise<unknown> {
   await bench.images.request({ ...imageOrder('i', { kind: 'download', urls }), ...more }, signal);
   return settled(bench, 'i');
-}
-
-async function bytesOf(bench: DiskBench, id: string): Promise<Buffer> {
-  const { bytes, content } = await bench.images.read(id, signal);
-  const found = await collect(content);
-  assert.equal(found.length, bytes);
-  return found;
-}
-
-async function comeInParts(bench: DiskBench): Promise<void> {
-  const { images } = bench;
-  const begun = await images.request(imageOrder('i', { kind: 'upload' }), signal);
-  assert.deepEqual(begun, { id: 'i', progress: { state: 'working', percent: 0 }, receivedBytes: 0 });
-  const [first, second] = [disk.subarray(0, 1000), disk.subarray(1000)];
-  const some = await images.receive('i', { offset: 0, bytes: inPieces(first), isLast: false }, signal);
-  assert.equal(some.receivedBytes, 1000);
-  for (const offset of [0, 999, 1001]) {
-    const part = { offset, bytes: inPieces(second), isLast: true };
-    await assert.rejects(images.receive('i', part, signal), refusedAs('Conflict', /1000 bytes have come/));
-  }
-  await assert.rejects(images.read('i', signal), refusedAs('Conflict', /not ready/));
-  const early = bench.volumes.create(orderOf('v', { kind: 'image', imageId: 'i' }), signal);
-  await assert.rejects(early, refusedAs('Conflict', /not ready/));
-  await images.receive('i', { offset: 1000, bytes: inPieces(second), isLast: true }, signal);
-  assert.deepEqual(await settled(bench, 'i'), { state: 'done' });
-  const { image, ...rest } = (await images.find('i', signal)) ?? assert.fail('it is not found');
-  assert.deepEqual(rest, { id: 'i', progress: { state: 'done' }, receivedBytes: disk.length });
-  assert.deepEqual([image?.format, image?.virtualBytes], ['raw', disk.length]);
-  assert.deepEqual(await bytesOf(bench, 'i'), Buffer.from(disk));
-  const late = images.receive('i', { offset: 0, bytes: inPieces(disk), isLast: true }, signal);
-  await assert.rejects(late, refusedAs('Conflict', /no more bytes/));
-}
-
-async function survivesSenders(bench: DiskBench): Promise<void> {
-  await bench.images.request(imageOrder('i', { kind: 'upload' }), signal);
-  async function* broken(): AsyncGenerator<Uint8Array> {
-    yield disk.subarray(0, 5000);
-    throw new Error('the sender is gone');
-  }
-  const part = { offset: 0, bytes: broken(), isLast: true };
-  await assert.rejects(bench.images.receive('i', part, signal), /the sender is gone/);
-  await bench.restart();
-  const seen = await bench.images.find('i', signal);
-  assert.deepEqual([seen?.receivedBytes, seen?.progress.state], [5000, 'working']);
-  const rest = { offset: 5000, bytes: inPieces(disk.subarray(5000)), isLast: true };
-  await bench.images.receive('i', rest, signal);
-  await settled(bench, 'i');
-  assert.deepEqual(await bytesOf(bench, 'i'), Buffer.from(disk));
-}
-
-async function refuseWithoutRoom(bench: DiskBench): Promise<void> {
-  const { promisableBytes } = await bench.volumes.space(signal);
-  const totalBytes = promisableBytes + mebibyte;
-  const order = { ...imageOrder('i', { kind: 'upload', totalBytes }), maxBytes: totalBytes };
-  const begun = await bench.images.request(order, signal);
-  assert.equal(begun.totalBytes, totalBytes);
-  const part = { offset: 0, bytes: inPieces(disk), isLast: false };
-  await assert.rejects(
-    bench.images.receive('i', part, signal),
-    refusedAs('Forbidden', /can be given; remove/),
-  );
-  assert.equal((await bench.images.find('i', signal))?.receivedBytes, 0);
-}
-
-async function oneSender(bench: DiskBench): Promise<void> {
-  await bench.images.request(imageOrder('i', { kind: 'upload' }), signal);
-  const end = new AbortController();
-  let isAsked = false;
-  async function* silent(): AsyncGenerator<Uint8Array> {
-    yield disk.subarray(0, 512);
-    isAsked = true;
-    await new Promise(() => undefined);
-  }
-  const first = bench.images.receive('i', { offset: 0, bytes: silent(), isLast: true }, end.signal);
-  const broken = assert.rejects(first, /nobody waits/);
-  await bench.until(async () => isAsked);
-  const second = bench.images.receive('i', { offset: 0, bytes: inPieces(disk), isLast: true }, signal);
-  await assert.rejects(second, refusedAs('Conflict', /being sent already/));
-  end.abort(new Error('nobody waits'));
-  await broken;
-  assert.equal((await bench.images.find('i', signal))?.receivedBytes, 512);
 }
 
 async function areDownloaded(bench: DiskBench): Promise<void> {

@@ -52,6 +52,7 @@ export interface ImageObservation {
 export interface Images {
   list(signal: AbortSignal): Promise<readonly ImageObservation[]>;
   find(id: string, signal: AbortSignal): Promise<ImageObservation | undefined>;
+  /** Also with each per cent of an upload or download whose length is known. */
   onChange(listener: (id: string) => void): Disposable;
   /**
    * Begins or goes on with it; never waits for its end. After a failure it tries again: from the bytes that have come if the

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import type { ClientRequest } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -37,6 +38,38 @@ async function post(
       else if (announced === 2 * bytes.length) sent.destroy();
     });
   });
+}
+
+/** An upload that is sent piece by piece. */
+class Sending {
+  readonly #request: Promise<ClientRequest>;
+  readonly #answer = Promise.withResolvers<number | undefined>();
+
+  constructor({ url }: MachineServer, token: string, announced: number) {
+    const headers = { authorization: `Bearer ${token}`, 'content-length': announced };
+    this.#request = testCertificates().then(({ authority }) => {
+      const ca = authority.certificatePem;
+      const sent = request(`${url}/v1beta1/upload`, { method: 'POST', ca, headers });
+      sent.on('error', (error) => this.#answer.reject(error));
+      sent.on('response', (answer) => this.#answer.resolve(answer.resume().statusCode));
+      return sent;
+    });
+  }
+
+  write(bytes: Uint8Array): void {
+    void this.#request.then((sent) => sent.write(bytes));
+  }
+
+  async answered(): Promise<number | undefined> {
+    (await this.#request).end();
+    return await this.#answer.promise;
+  }
+}
+
+async function tokenFor({ client }: MachineServer, pvcName: string): Promise<string> {
+  const path = '/apis/upload.cdi.kubevirt.io/v1beta1/namespaces/default/uploadtokenrequests';
+  const answer = await client.raw(path, { method: 'POST', body: JSON.stringify({ spec: { pvcName } }) });
+  return (answer['status'] as { readonly token: string }).token;
 }
 
 describe('virtctl image-upload', { skip: 'missing' in virtctl ? virtctl.missing : false }, () => {
@@ -127,21 +160,41 @@ describe('virtctl image-upload', { skip: 'missing' in virtctl ? virtctl.missing 
     assert.equal((await readVolume(server, 'd2')).status?.phase, 'Succeeded');
   });
 
+  check('tells how much has come while it is sent', async (server) => {
+    await server.client.create(resources.dataVolumes, {
+      metadata: { namespace, name: 'd3' },
+      spec: {
+        source: { upload: {} },
+        storage: { resources: { requests: { storage: '4Mi' } }, storageClassName: 'harvester-longhorn' },
+      },
+    });
+    const progressOf = async (): Promise<string | undefined> =>
+      (await readVolume(server, 'd3')).status?.progress;
+    const isReady = async (): Promise<boolean> =>
+      (await readVolume(server, 'd3')).status?.phase === 'UploadReady';
+    await server.until(isReady, 'the data volume takes uploads');
+    assert.equal(await progressOf(), 'N/A');
+    const sending = new Sending(server, await tokenFor(server, 'd3'), 4 * mebibyte);
+    sending.write(randomBytes(mebibyte));
+    await server.until(async () => (await progressOf()) === '25.00%', 'a quarter has come');
+    sending.write(randomBytes(2 * mebibyte));
+    await server.until(async () => (await progressOf()) === '75.00%', 'three quarters have come');
+    sending.write(randomBytes(mebibyte));
+    assert.equal(await sending.answered(), 200);
+    await server.until(async () => (await progressOf()) === '100.0%', 'it has its content');
+    await server.until(
+      async () => (await readVolume(server, 'd3')).status?.phase === 'Succeeded',
+      'the data volume is there',
+    );
+  });
+
   check('takes an upload again that broke off, and looks at its token', async (server) => {
-    const tokens = '/apis/upload.cdi.kubevirt.io/v1beta1/namespaces/default/uploadtokenrequests';
-    const tokenFor = async (pvcName: string): Promise<string> => {
-      const answer = await server.client.raw(tokens, {
-        method: 'POST',
-        body: JSON.stringify({ spec: { pvcName } }),
-      });
-      return (answer['status'] as { readonly token: string }).token;
-    };
-    await assert.rejects(tokenFor('nothing'), { code: 404 });
+    await assert.rejects(tokenFor(server, 'nothing'), { code: 404 });
     await server.client.create(resources.persistentVolumeClaims, {
       metadata: { namespace, name: 'p2', annotations: { 'cdi.kubevirt.io/storage.upload.target': '' } },
       spec: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '8Mi' } } },
     });
-    const token = await tokenFor('p2');
+    const token = await tokenFor(server, 'p2');
     assert.equal(await post(server, 'wrong', randomBytes(512), 512), 401);
     assert.equal(await post(server, token, randomBytes(512), 80 * mebibyte), 413);
     assert.equal(await post(server, token, randomBytes(mebibyte), 2 * mebibyte), undefined);

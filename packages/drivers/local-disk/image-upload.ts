@@ -22,11 +22,14 @@ interface Transfer {
 export class ImageUpload {
   readonly #disk: DiskState;
   readonly #work: ImageWork;
+  readonly #onPercent: (id: string) => void;
   readonly #transfers = new Map<string, Transfer>();
 
-  constructor(disk: DiskState, work: ImageWork) {
+  /** `onPercent`: one more per cent has come of an upload whose length is known. */
+  constructor(disk: DiskState, work: ImageWork, onPercent: (id: string) => void) {
     this.#disk = disk;
     this.#work = work;
+    this.#onPercent = onPercent;
   }
 
   /** Of an upload that is coming in now. */
@@ -100,10 +103,7 @@ export class ImageUpload {
   ): Promise<void> {
     try {
       try {
-        for await (const chunk of untilAborted(bytes, signal)) {
-          this.#checkRoom(id, part.bytes + chunk.length);
-          await part.append(chunk);
-        }
+        for await (const chunk of untilAborted(bytes, signal)) await this.#appendChunk(id, part, chunk);
       } finally {
         await part.checkpoint();
       }
@@ -112,6 +112,19 @@ export class ImageUpload {
       await part.forget();
       throw diskFull(error);
     }
+  }
+
+  async #appendChunk(id: string, part: PartFile, chunk: Uint8Array): Promise<void> {
+    this.#checkRoom(id, part.bytes + chunk.length);
+    const before = this.#percent(id, part.bytes);
+    await part.append(chunk);
+    if (this.#percent(id, part.bytes) !== before) this.#onPercent(id);
+  }
+
+  /** 0 where nobody knows how many will come. */
+  #percent(id: string, bytes: number): number {
+    const total = this.#disk.images.get(id)?.totalBytes ?? 0;
+    return total > 0 ? Math.floor((bytes / total) * 100) : 0;
   }
 
   #checkRoom(id: string, bytes: number): void {

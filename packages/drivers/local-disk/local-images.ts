@@ -38,7 +38,7 @@ export class LocalImages implements Images {
     this.#disk = parts.disk;
     this.#work = parts.work;
     this.#announcer = parts.announcer;
-    this.#upload = new ImageUpload(parts.disk, parts.work);
+    this.#upload = new ImageUpload(parts.disk, parts.work, (id) => this.#announcer.announce(id));
   }
 
   /** Goes on with what an earlier life was about. */

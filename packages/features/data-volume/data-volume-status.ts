@@ -74,12 +74,22 @@ function clonePhase({ spec }: DataVolume, hasClaim: boolean): string {
   return hasClaim ? 'CloneInProgress' : 'CloneScheduled';
 }
 
-/** In the form of CDI. */
+/** In the form of CDI. Of an upload, N/A until somebody sends; what was no good counts for nothing. */
 function progressOf({ image }: DataVolumeFacts, phase: string): string {
-  if (phase === 'Succeeded') return '100.0%';
+  if (phase === 'Succeeded' || image?.progress.state === 'done') return '100.0%';
+  if (phase === 'UploadReady') return image?.progress.state === 'working' ? sentPart(image) : 'N/A';
   if (phase !== 'ImportInProgress') return 'N/A';
-  if (image?.progress.state === 'done') return '100.0%';
-  return image?.progress.state === 'working' ? `${image.progress.percent.toFixed(1)}%` : '0.0%';
+  return inPercent(image?.progress.state === 'working' ? image.progress.percent : 0);
+}
+
+type Image = NonNullable<DataVolumeFacts['image']>;
+
+function sentPart({ receivedBytes, totalBytes = 0 }: Image): string {
+  return totalBytes > 0 ? inPercent((receivedBytes / totalBytes) * 100) : 'N/A';
+}
+
+function inPercent(percent: number): string {
+  return `${percent.toFixed(2)}%`;
 }
 
 function boundOf({ claim }: DataVolumeFacts): Claim {
@@ -109,7 +119,7 @@ function readyOf(
 }
 
 function awaited({ claim, image, dataVolume }: DataVolumeFacts, phase: string): Waiting {
-  if (phase === 'UploadReady') return awaitedUpload(image?.progress);
+  if (phase === 'UploadReady') return awaitedUpload(image);
   if (image?.progress.state === 'failed') return failedImport(image.progress);
   const cause = claimCondition(claim);
   if (image?.progress.state === 'working' || !cause)
@@ -140,8 +150,13 @@ function failedImport(progress: {
   };
 }
 
-function awaitedUpload(progress: NonNullable<DataVolumeFacts['image']>['progress'] | undefined): Waiting {
-  const words = progress?.state === 'failed' ? `; what came last is no good: ${progress.message}` : '';
+function awaitedUpload(image: Image | undefined): Waiting {
+  const { progress, receivedBytes = 0, totalBytes } = image ?? {};
+  const hasFailed = progress?.state === 'failed';
+  if (!hasFailed && totalBytes !== undefined && receivedBytes === totalBytes)
+    return { reason: 'UploadReady', text: 'What was uploaded is being looked at', nature: 'transient' };
+  const part = totalBytes === undefined ? '' : `, of which ${receivedBytes} of ${totalBytes} bytes have come`;
+  const words = hasFailed ? `; what came last is no good: ${progress.message}` : part;
   return {
     reason: 'UploadReady',
     text: `It waits for its content to be uploaded${words}`,

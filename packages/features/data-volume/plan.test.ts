@@ -83,14 +83,47 @@ describe('planDataVolumeStatus', () => {
   };
   it('goes through the phases of CDI', () => {
     assert.deepEqual(shown({}), ['ImportScheduled', 'N/A', 0, 'Unknown False False']);
-    assert.deepEqual(shown({ image: working, claim }), ['ImportInProgress', '42.0%', 0, 'False True False']);
-    assert.deepEqual(shown({ image: failed, claim }), ['ImportInProgress', '0.0%', 1, 'False False False']);
+    assert.deepEqual(shown({ image: working, claim }), ['ImportInProgress', '42.00%', 0, 'False True False']);
+    assert.deepEqual(shown({ image: failed, claim }), ['ImportInProgress', '0.00%', 1, 'False False False']);
     assert.deepEqual(shown({ image: done, claim: boundClaim }), [
       'Succeeded',
       '100.0%',
       0,
       'True False True',
     ]);
+  });
+});
+
+describe('a data volume that is uploaded', () => {
+  const uploaded = { ...dataVolume, spec: { ...dataVolume.spec, source: { upload: {} } } };
+  const sent = (image: Partial<NonNullable<DataVolumeFacts['image']>>) => {
+    const facts = factsOf({
+      dataVolume: uploaded,
+      claim,
+      image: { id: 'u', progress: { state: 'working', percent: 0 }, receivedBytes: 0, ...image },
+    });
+    const { phase, progress, conditions } = planDataVolumeStatus(facts, { waiting: undefined, now });
+    return [phase, progress, conditions?.find(({ type }) => type === 'Ready')?.message];
+  };
+
+  it('tells how far the upload is, in the form of CDI', () => {
+    const [phase, progress, message] = sent({});
+    assert.deepEqual([phase, progress], ['UploadReady', 'N/A']);
+    assert.match(message ?? '', /waits for its content to be uploaded; .*virtctl image-upload/);
+    assert.deepEqual(sent({ totalBytes: 3000 }).slice(0, 2), ['UploadReady', '0.00%']);
+    const third = sent({ receivedBytes: 1000, totalBytes: 3000 });
+    assert.deepEqual(third.slice(0, 2), ['UploadReady', '33.33%']);
+    assert.match(third[2] ?? '', /of which 1000 of 3000 bytes have come/);
+    const whole = sent({ receivedBytes: 3000, totalBytes: 3000 });
+    assert.deepEqual(whole.slice(0, 2), ['UploadReady', '100.00%']);
+    assert.match(whole[2] ?? '', /is being looked at/);
+    assert.equal(sent({ ...done, receivedBytes: 3000, totalBytes: 3000 })[1], '100.0%');
+  });
+
+  it('counts nothing of what was no good, and says what was wrong', () => {
+    const [phase, progress, message] = sent({ ...failed, receivedBytes: 3000, totalBytes: 3000 });
+    assert.deepEqual([phase, progress], ['UploadReady', 'N/A']);
+    assert.match(message ?? '', /what came last is no good: not there/);
   });
 });
 

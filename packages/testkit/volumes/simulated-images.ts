@@ -180,7 +180,9 @@ export class SimulatedImages implements Images {
         throw invalid(
           `it has more than the ${image.order.maxBytes} bytes that are allowed; start again with less`,
         );
+      const before = percentReceived(image);
       image.received = Buffer.concat([image.received, this.#life.arrived(value)]);
+      if (percentReceived(image) !== before) this.#changes.announce(image.id);
     }
   }
 
@@ -292,6 +294,11 @@ export class SimulatedImages implements Images {
     const image = { format, virtualBytes: layer.bytes, allocatedBytes: allocatedBytes(layer) };
     return { ...seen, progress: { state: 'done' }, image };
   }
+}
+
+/** 0 where nobody knows how many bytes will come. */
+function percentReceived({ received, totalBytes = 0 }: SimulatedImage): number {
+  return totalBytes > 0 ? Math.floor((received.length / totalBytes) * 100) : 0;
 }
 
 function restart(image: SimulatedImage): void {
