@@ -74,7 +74,7 @@ export async function withWorkloadHost(use: (host: WorkloadHost) => Promise<void
       checks: networkChecks,
       hostAddresses: () => ['127.0.0.1'],
       clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
-      diskOf: (_, name) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
+      diskOf: ({ name }) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
     });
     void manager.start();
     await use({

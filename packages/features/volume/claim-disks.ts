@@ -1,63 +1,122 @@
-import type { PersistentVolume, PersistentVolumeClaim } from '@sheaf/api/virtualization/index';
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VirtualMachineInstance,
+} from '@sheaf/api/virtualization/index';
+import type { Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import type { DiskFile, VolumeObservation, Volumes } from '@sheaf/ports';
 import type { Manager, ObjectCache } from '@sheaf/runtime';
-import { isOurs } from './volume-object.ts';
+import { bytesOf } from './claim-content.ts';
+import { holdsVolumes, podsOn, usersOf } from './claim-users.ts';
+import { isOurs, requestedText } from './volume-object.ts';
 
 /** The disk behind a claim, or why a pod cannot have it now. */
 export type ClaimDisk =
   | { readonly volumeId: string; readonly disk: DiskFile; readonly isReadOnly: boolean }
   | { readonly problem: string };
 
-export type FindClaimDisk = (namespace: string, claimName: string, signal: AbortSignal) => Promise<ClaimDisk>;
+/** A claim, and the pod that is to mount it. */
+export interface MountedClaim {
+  readonly namespace: string;
+  readonly name: string;
+  readonly podUid: string;
+}
 
 interface ClaimDiskParts {
   readonly claims: ObjectCache<PersistentVolumeClaim>;
   readonly objects: ObjectCache<PersistentVolume>;
+  readonly instances: ObjectCache<VirtualMachineInstance>;
+  readonly pods: ObjectCache<Pod>;
   readonly volumes: Pick<Volumes, 'find'>;
 }
 
+/** Sizes are rounded up to whole blocks. */
+const blockBytes = 4096;
+
 /** Finds the disks that claims of pods stand for. */
-export function claimDisks(manager: Manager, volumes: Pick<Volumes, 'find'>): FindClaimDisk {
+export function claimDisks(
+  manager: Manager,
+  volumes: Pick<Volumes, 'find'>,
+): (claim: MountedClaim, signal: AbortSignal) => Promise<ClaimDisk> {
   const parts = {
     claims: manager.informer(resources.persistentVolumeClaims).cache,
     objects: manager.informer(resources.persistentVolumes).cache,
+    instances: manager.informer(resources.virtualMachineInstances).cache,
+    pods: manager.informer(resources.pods).cache,
     volumes,
   };
-  return (namespace, name, signal) => findDisk(parts, { namespace, name }, signal);
+  return (claim, signal) => findClaimDisk(parts, claim, signal);
 }
 
-async function findDisk(
-  { claims, objects, volumes }: ClaimDiskParts,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+export async function findClaimDisk(
+  parts: ClaimDiskParts,
+  wanted: MountedClaim,
   signal: AbortSignal,
 ): Promise<ClaimDisk> {
+  const { namespace, name } = wanted;
   const quoted = `persistentvolumeclaim "${name}"`;
-  const claim = claims.get(`${namespace}/${name}`);
+  const claim = parts.claims.get(`${namespace}/${name}`);
   if (!claim) return { problem: `${quoted} not found` };
   if (claim.status?.phase !== 'Bound') return { problem: `${quoted} is not bound` };
-  const volume = objects.get(claim.spec.volumeName ?? '');
+  const volume = parts.objects.get(claim.spec.volumeName ?? '');
   if (!volume) return { problem: `persistentvolume "${claim.spec.volumeName}" of ${quoted} not found` };
-  const obstacle = obstacleOf(volume, quoted);
+  const obstacle = kindObstacle(volume, quoted) ?? userObstacle(parts, wanted, claim);
   if (obstacle !== undefined) return { problem: obstacle };
-  return diskOf(await volumes.find(handleOf(volume), signal), volume, quoted);
+  const found = await parts.volumes.find(handleOf(volume), signal);
+  const isHeld = podsOn(name, parts.pods.list(namespace)).some(holdsVolumes);
+  return found
+    ? diskOf(found, { claim, volume, isHeld, quoted })
+    : { problem: `the disk of ${quoted} is gone` };
 }
 
 function handleOf({ spec }: PersistentVolume): string {
   return spec.csi?.volumeHandle ?? '';
 }
 
-function diskOf(found: VolumeObservation | undefined, { spec }: PersistentVolume, quoted: string): ClaimDisk {
-  if (!found) return { problem: `the disk of ${quoted} is not there any more` };
-  if (found.isBusy) return { problem: `the layers of the disk of ${quoted} are being merged; it passes` };
-  const isReadOnly = spec.accessModes.every((mode) => mode === 'ReadOnlyMany');
+interface FoundClaim {
+  readonly claim: PersistentVolumeClaim;
+  readonly volume: PersistentVolume;
+  /** A pod has it mounted already. */
+  readonly isHeld: boolean;
+  readonly quoted: string;
+}
+
+/** A disk that is open goes on as it is; one that nobody has open is first made as it is to be. */
+function diskOf(found: VolumeObservation, { claim, volume, isHeld, quoted }: FoundClaim): ClaimDisk {
+  if (!isHeld && found.isBusy) return { problem: `the layers of the disk of ${quoted} are being merged` };
+  if (!isHeld && bytesOf(requestedText(claim)) - found.bytes >= blockBytes)
+    return { problem: `the disk of ${quoted} is being made larger` };
+  const isReadOnly = volume.spec.accessModes.every((mode) => mode === 'ReadOnlyMany');
   return { volumeId: found.id, disk: found.file, isReadOnly };
 }
 
-function obstacleOf(volume: PersistentVolume, quoted: string): string | undefined {
+function kindObstacle(volume: PersistentVolume, quoted: string): string | undefined {
   if (!isOurs(volume))
     return `${quoted} is on a volume of ${volume.spec.csi?.driver ?? 'another kind'}, which cannot be mounted here`;
   if (volume.spec.volumeMode === 'Block')
     return `${quoted} has volumeMode Block, which pods cannot use here; use a claim with volumeMode Filesystem`;
   return undefined;
+}
+
+/** Who stands against the use of a claim by a pod. */
+function userObstacle(
+  { instances, pods }: ClaimDiskParts,
+  { namespace, name, podUid }: MountedClaim,
+  { spec }: PersistentVolumeClaim,
+): string | undefined {
+  const [machine] = usersOf(name, instances.list(namespace));
+  if (machine)
+    return `persistentvolumeclaim "${name}" is used by the virtual machine ${namespace}/${machine.name}; stop that machine, or give this pod another claim`;
+  if (spec.accessModes?.includes('ReadWriteOncePod') !== true) return undefined;
+  const [first, ...others] = podsOn(name, pods.list(namespace)).toSorted(byTurn);
+  if (first?.metadata.uid === podUid || !others.some(({ metadata }) => metadata.uid === podUid))
+    return undefined;
+  return `persistentvolumeclaim "${name}" is ReadWriteOncePod and used by the pod ${namespace}/${first?.metadata.name}; delete that pod, or use ReadWriteOnce`;
+}
+
+/** Who has it keeps it; of the others, the name decides. */
+function byTurn(a: Pod, b: Pod): number {
+  const difference = Number(holdsVolumes(b)) - Number(holdsVolumes(a));
+  return difference || (a.metadata.name ?? '').localeCompare(b.metadata.name ?? '');
 }

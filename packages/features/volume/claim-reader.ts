@@ -9,12 +9,13 @@ import type {
   VolumeSnapshot,
   VolumeSnapshotContent,
 } from '@sheaf/api/virtualization/index';
+import type { Pod } from '@sheaf/api/workload/index';
 import { type Client, resources } from '@sheaf/client';
 import type { Images, Volumes } from '@sheaf/ports';
 import type { ObjectCache } from '@sheaf/runtime';
 import { type ClaimContent, type ContentObjects, contentOf } from './claim-content.ts';
 import { type ClaimOrigin, originOf } from './claim-origin.ts';
-import { usersOf } from './claim-users.ts';
+import { holdsVolumes, podsOn, usersOf, waitedForPod } from './claim-users.ts';
 import { copyNameOf, findCopy } from './copy-snapshot.ts';
 import type { ClaimFacts } from './plan.ts';
 import { isDefaultClass } from './storage-defaults.ts';
@@ -26,6 +27,7 @@ export interface ClaimCaches {
   readonly volumes: ObjectCache<PersistentVolume>;
   readonly classes: ObjectCache<StorageClass>;
   readonly instances: ObjectCache<VirtualMachineInstance>;
+  readonly pods: ObjectCache<Pod>;
   readonly images: ObjectCache<VirtualMachineImage>;
   readonly dataVolumes: ObjectCache<DataVolume>;
   readonly snapshots: ObjectCache<VolumeSnapshot>;
@@ -49,6 +51,7 @@ export async function readClaim(
   const { namespace, name } = identityOf(claim);
   const storageClass = caches.classes.get(classNameOf(claim) ?? '');
   const volume = await findVolume(sources, claim, signal);
+  const pods = podsOn(name, caches.pods.list(namespace));
   return {
     claim,
     storageClass,
@@ -58,6 +61,8 @@ export async function readClaim(
     observation: await volumes.find(handleOf(claim, volume), signal),
     capabilities: volumes.capabilities(),
     users: usersOf(name, caches.instances.list(namespace)),
+    pods: pods.map(waitedForPod),
+    holders: pods.filter(holdsVolumes).map(waitedForPod),
     copy: findCopy(claim, caches.snapshots.list()),
   };
 }

@@ -1,5 +1,6 @@
 import type { WaitedFor } from '@sheaf/api';
 import type { VirtualMachineInstance } from '@sheaf/api/virtualization/index';
+import { claimNamesOf as claimNamesOfPod, type Pod } from '@sheaf/api/workload/index';
 
 /** The claims that an instance is on, by name. */
 export function claimNamesOf({ spec }: VirtualMachineInstance): readonly string[] {
@@ -11,6 +12,24 @@ export function claimNamesOf({ spec }: VirtualMachineInstance): readonly string[
       memoryDump?.claimName,
     ].filter((name) => name !== undefined),
   );
+}
+
+/** Pods on a claim that have a node and have not ended: the claim stays for them. `pods`: those of its namespace. */
+export function podsOn(claimName: string, pods: readonly Pod[]): readonly Pod[] {
+  return pods.filter((pod) => pod.spec.nodeName && !isFinal(pod) && claimNamesOfPod(pod).includes(claimName));
+}
+
+/** Its volumes are mounted: it has got as far as its sandbox. */
+export function holdsVolumes({ status }: Pod): boolean {
+  return (
+    status?.conditions?.some(
+      ({ type, status: is }) => type === 'PodReadyToStartContainers' && is === 'True',
+    ) === true
+  );
+}
+
+export function waitedForPod({ metadata }: Pod): WaitedFor {
+  return { kind: 'Pod', namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
 }
 
 /** Those instances on a claim whose machine may still run. `instances`: those of its namespace. */
@@ -27,6 +46,6 @@ export function usersOf(
     }));
 }
 
-function isFinal({ status }: VirtualMachineInstance): boolean {
+function isFinal({ status }: { readonly status?: { readonly phase?: string } }): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }

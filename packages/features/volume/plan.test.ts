@@ -35,6 +35,7 @@ const observation = {
   snapshotIds: [],
 } as const;
 const user = { kind: 'VirtualMachineInstance', namespace: 'default', name: 'm' };
+const pod = { kind: 'Pod', namespace: 'default', name: 'p' };
 
 function factsOf(facts: Partial<ClaimFacts>): ClaimFacts {
   return {
@@ -46,6 +47,8 @@ function factsOf(facts: Partial<ClaimFacts>): ClaimFacts {
     observation: undefined,
     capabilities: { volumes: can, snapshot: can, clone: can, expand: can, onlineExpand: can },
     users: [],
+    pods: [],
+    holders: [],
     copy: undefined,
     ...facts,
   };
@@ -89,6 +92,7 @@ describe('planClaim', () => {
     ],
     ['no user yet', { storageClass: late }, 'WaitForFirstConsumer'],
     ['its first user', { storageClass: late, users: [user] }, 'make'],
+    ['a pod as its first user', { storageClass: late, pods: [pod] }, 'make'],
     [
       'a source that a machine writes to',
       { content: { state: 'needs-snapshot', source: { namespace: 'default', name: 's' } } },
@@ -127,6 +131,17 @@ describe('planClaim', () => {
       'update-volume',
     ],
     ['deleted while a machine is on it', { claim: deleted(bound), volume, users: [user] }, 'InUse'],
+    ['deleted while a pod is on it', { claim: deleted(bound), volume, pods: [pod] }, 'InUse'],
+    [
+      'asked to grow under a pod',
+      { claim: asking(bound, '2Mi'), volume, observation, pods: [pod], holders: [pod] },
+      'FileSystemResizePending',
+    ],
+    [
+      'asked to grow for a pod that has not mounted it',
+      { claim: asking(bound, '2Mi'), volume, observation, pods: [pod] },
+      'expand',
+    ],
     ['deleted', { claim: deleted(bound), volume }, 'let-go'],
     [
       'no driver',

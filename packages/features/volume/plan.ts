@@ -35,6 +35,10 @@ export interface ClaimFacts {
   readonly capabilities: VolumeCapabilities;
   /** Virtual machine instances on it that have not ended. */
   readonly users: readonly WaitedFor[];
+  /** Pods on it that have a node and have not ended. */
+  readonly pods: readonly WaitedFor[];
+  /** Those of them that have it mounted. */
+  readonly holders: readonly WaitedFor[];
   /** What was taken for it of a source that a machine writes to. */
   readonly copy: VolumeSnapshot | undefined;
 }
@@ -72,13 +76,13 @@ export function isBoundBy(volume: PersistentVolume, claim: PersistentVolumeClaim
   return claim.spec.volumeName === volume.metadata.name && volume.spec.claimRef?.uid === claim.metadata.uid;
 }
 
-function planDeletion({ claim, users, copy }: ClaimFacts): ClaimStep {
+function planDeletion({ claim, users, pods, copy }: ClaimFacts): ClaimStep {
   if (claim.metadata.finalizers?.includes(claimFinalizer) !== true) return none;
-  const [user] = users;
+  const [user] = [...users, ...pods];
   if (!user) return isForeign(copy) ? { action: 'drop-copy', snapshot: copy } : { action: 'let-go' };
   return wait({
     reason: 'InUse',
-    text: 'It is being deleted, and goes when the machine on it has stopped',
+    text: `It is being deleted, and goes when ${nounOf(user)} on it has ${user.kind === 'Pod' ? 'gone' : 'stopped'}`,
     nature: 'transient',
     object: user,
   });
@@ -214,13 +218,14 @@ function unavailable({ volumes }: VolumeCapabilities): Waiting | undefined {
   };
 }
 
-function firstUseWaiting({ storageClass, users, claim }: ClaimFacts): Waiting | undefined {
-  if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer' || users.length > 0) return undefined;
+function firstUseWaiting({ storageClass, users, pods, claim }: ClaimFacts): Waiting | undefined {
+  if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer' || users.length + pods.length > 0)
+    return undefined;
   if (claim.metadata.annotations?.['cdi.kubevirt.io/storage.bind.immediate.requested'] !== undefined)
     return undefined;
   return {
     reason: 'WaitForFirstConsumer',
-    text: 'Its volume is made when the first machine uses it',
+    text: 'Its volume is made when the first machine or pod uses it',
     nature: 'transient',
     object: { kind: 'StorageClass', namespace: '', name: storageClass.metadata.name ?? '' },
   };
@@ -271,12 +276,13 @@ function mismatchOf(claim: PersistentVolumeClaim, { spec }: PersistentVolume): s
 
 /** A claim that has its volume: does it have the size that is asked for? */
 function planGrowth(facts: ClaimFacts, volume: PersistentVolume): ClaimStep {
-  const { claim, observation, capabilities, users } = facts;
+  const { claim, observation, capabilities, users, holders } = facts;
   if (!isOurs(volume) || !observation) return none;
   const wanted = bytesOf(requestedText(claim));
   const shown = bytesOf(volume.spec.capacity['storage']);
   if (wanted - shown < blockBytes) return none;
   if (observation.bytes >= wanted) return { action: 'update-volume', volume: withCapacity(volume, claim) };
+  if (holders.length > 0) return wait(heldByPods(holders));
   const can = users.length > 0 ? capabilities.onlineExpand : capabilities.expand;
   if (can.isAvailable) return { action: 'expand', bytes: wholeBlocks(wanted) };
   return wait({
@@ -285,6 +291,20 @@ function planGrowth(facts: ClaimFacts, volume: PersistentVolume): ClaimStep {
     nature: 'fault',
     wayOut: can.wayOut ?? 'cancel the expansion',
   });
+}
+
+function heldByPods(holders: readonly WaitedFor[]): Waiting {
+  const names = holders.map(({ namespace, name }) => `${namespace}/${name}`).join(', ');
+  return {
+    reason: 'FileSystemResizePending',
+    text: `It grows when no pod has it mounted, and its file system with the next one: delete ${names}, or start what they belong to anew`,
+    nature: 'transient',
+    ...(holders[0] && { object: holders[0] }),
+  };
+}
+
+function nounOf({ kind }: WaitedFor): string {
+  return kind === 'Pod' ? 'the pod' : 'the machine';
 }
 
 function withCapacity(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume {

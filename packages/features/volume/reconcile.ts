@@ -1,4 +1,4 @@
-import { asJson, identityOf, timestampOf, type Waiting } from '@sheaf/api';
+import { asJson, identityOf, timestampOf, type WaitedFor, type Waiting } from '@sheaf/api';
 import type { PersistentVolumeClaim, VolumeSnapshot } from '@sheaf/api/virtualization/index';
 import { type Clock, jsonEqual, StatusError, toError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
@@ -13,12 +13,12 @@ import {
 } from '@sheaf/runtime';
 import { type ClaimCaches, readClaim } from './claim-reader.ts';
 import { planClaimStatus } from './claim-status.ts';
-import { usersOf } from './claim-users.ts';
+import { podsOn, usersOf, waitedForPod } from './claim-users.ts';
 import { copiedFor, isCopy } from './copy-snapshot.ts';
 import { waitingOfProgress, waitingOfRefusal } from './driver-refusal.ts';
 import { growVolume } from './growth.ts';
 import { type ClaimFacts, type ClaimStep, planClaim } from './plan.ts';
-import { claimFinalizer, volumeNameOf, withoutFinalizers } from './volume-object.ts';
+import { claimFinalizer, provisionerAnnotation, volumeNameOf, withoutFinalizers } from './volume-object.ts';
 
 export interface ClaimParts {
   readonly client: Client;
@@ -158,10 +158,9 @@ async function letGo(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { namespace = '', name = '', uid = '' } = claim.metadata;
-  const { items } = await client.list(resources.virtualMachineInstances, { namespace, signal });
-  const [user] = usersOf(name, items);
+  const user = await findUser(client, { namespace, name }, signal);
   if (user)
-    return { waiting: { reason: 'InUse', text: 'A machine is on it', nature: 'transient', object: user } };
+    return { waiting: { reason: 'InUse', text: 'Somebody is on it', nature: 'transient', object: user } };
   const volume = await client.find(resources.persistentVolumes, { name: volumeNameOf(claim) }, signal);
   // With an object, the data are its own affair.
   if (!volume && !claim.spec.volumeName) {
@@ -170,6 +169,18 @@ async function letGo(
   }
   await client.update(resources.persistentVolumeClaims, withoutFinalizers(claim, claimFinalizer), { signal });
   return {};
+}
+
+async function findUser(
+  client: Client,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<WaitedFor | undefined> {
+  const machines = await client.list(resources.virtualMachineInstances, { namespace, signal });
+  const [machine] = usersOf(name, machines.items);
+  if (machine) return machine;
+  const [pod] = podsOn(name, (await client.list(resources.pods, { namespace, signal })).items);
+  return pod && waitedForPod(pod);
 }
 
 async function writeStatus(
@@ -196,13 +207,22 @@ function tell(
 
 type Told = Pick<RecordedEvent, 'type' | 'reason' | 'message'> | undefined;
 
-function tellStep(claim: PersistentVolumeClaim, { action }: ClaimStep): Told {
+function tellStep(claim: PersistentVolumeClaim, step: ClaimStep): Told {
+  const { action } = step;
+  if (step.action === 'update-claim' && isTakenOn(step.claim) && !isTakenOn(claim)) {
+    const message = `Provisioning the volume of claim "${claim.metadata.namespace}/${claim.metadata.name}"`;
+    return { type: 'Normal', reason: 'Provisioning', message };
+  }
   if (action === 'publish') {
     const message = `Successfully provisioned volume ${volumeNameOf(claim)}`;
     return { type: 'Normal', reason: 'ProvisioningSucceeded', message };
   }
   if (action !== 'update-volume' || claim.status?.phase !== 'Bound') return undefined;
   return { type: 'Normal', reason: 'VolumeResizeSuccessful', message: 'Resize volume succeeded' };
+}
+
+function isTakenOn({ metadata }: PersistentVolumeClaim): boolean {
+  return metadata.annotations?.[provisionerAnnotation] !== undefined;
 }
 
 function tellWaiting({ status }: PersistentVolumeClaim, { nature, reason, text, wayOut }: Waiting): Told {

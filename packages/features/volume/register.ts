@@ -1,5 +1,6 @@
 import type { KubeObject } from '@sheaf/api';
 import type { PersistentVolumeClaim, VirtualMachineInstance } from '@sheaf/api/virtualization/index';
+import { claimNamesOf as claimNamesOfPod, type Pod } from '@sheaf/api/workload/index';
 import { DisposableStore } from '@sheaf/base';
 import { resources } from '@sheaf/client';
 import type { Hypervisor, Images, Volumes } from '@sheaf/ports';
@@ -10,7 +11,7 @@ import { reconcileClaim } from './reconcile.ts';
 import { StorageKeeper } from './reconcile-storage.ts';
 import { reconcileVolume } from './reconcile-volume.ts';
 
-export { type ClaimDisk, claimDisks, type FindClaimDisk } from './claim-disks.ts';
+export { claimDisks } from './claim-disks.ts';
 export { extend } from './extend.ts';
 export { ensureStorage } from './reconcile-storage.ts';
 
@@ -37,6 +38,7 @@ export function register(manager: Manager, options: VolumeOptions): void {
   const objects = manager.informer(resources.persistentVolumes);
   const classes = manager.informer(resources.storageClasses);
   const instances = manager.informer(resources.virtualMachineInstances);
+  const pods = manager.informer(resources.pods);
   const images = manager.informer(resources.virtualMachineImages);
   const dataVolumes = manager.informer(resources.dataVolumes);
   const snapshots = manager.informer(resources.volumeSnapshots);
@@ -46,6 +48,7 @@ export function register(manager: Manager, options: VolumeOptions): void {
     volumes: objects.cache,
     classes: classes.cache,
     instances: instances.cache,
+    pods: pods.cache,
     images: images.cache,
     dataVolumes: dataVolumes.cache,
     snapshots: snapshots.cache,
@@ -63,7 +66,8 @@ export function register(manager: Manager, options: VolumeOptions): void {
     .watchMapped(objects, ({ spec: { claimRef } }) =>
       claimRef ? [`${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`] : pending(),
     )
-    .watchMapped(instances, claimKeysOf);
+    .watchMapped(instances, claimKeysOf)
+    .watchMapped(pods, claimKeysOfPod);
   // A claim waits for few things, and few claims wait.
   for (const waitedFor of [classes, images, dataVolumes, snapshots, snapshotContents])
     claimLoop.watchMapped(waitedFor as unknown as Informer<KubeObject>, pending);
@@ -120,6 +124,10 @@ function hasSource({ metadata, spec }: PersistentVolumeClaim): boolean {
 function claimKeysOf(instance: VirtualMachineInstance): readonly string[] {
   const { namespace = '' } = instance.metadata;
   return claimNamesOf(instance).map((name) => `${namespace}/${name}`);
+}
+
+function claimKeysOfPod(pod: Pod): readonly string[] {
+  return claimNamesOfPod(pod).map((name) => `${pod.metadata.namespace ?? ''}/${name}`);
 }
 
 function volumeNamesOf({ metadata, spec }: PersistentVolumeClaim): readonly string[] {

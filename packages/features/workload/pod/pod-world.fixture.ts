@@ -60,7 +60,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
     checks: { http: unexpected, tcp: unexpected, grpc: unexpected },
     hostAddresses: () => ['192.0.2.1'],
     clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
-    diskOf: (_, name) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
+    diskOf: ({ name }) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
   });
   await containers.probe(new AbortController().signal);
   void manager.start();

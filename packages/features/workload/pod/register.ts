@@ -16,8 +16,7 @@ import { credentialsFor } from './registry-credentials.ts';
 import { type PodEvent, RunLauncher } from './run-launcher.ts';
 import { RunStopper } from './run-stopper.ts';
 import type { ClusterNames } from './sandbox-plan.ts';
-import type { ClaimDisk } from './volume-files.ts';
-import { VolumeKeeper } from './volume-keeper.ts';
+import { type FindDisk, VolumeKeeper } from './volume-keeper.ts';
 
 export interface PodHost {
   readonly nodeName: string;
@@ -29,7 +28,7 @@ export interface PodHost {
   readonly hostAddresses: () => readonly string[];
   readonly clusterNames: () => ClusterNames;
   /** The disk behind a claim, or why there is none yet. */
-  readonly diskOf: (namespace: string, claimName: string, signal: AbortSignal) => Promise<ClaimDisk>;
+  readonly diskOf: FindDisk;
 }
 
 const concurrency = 8;

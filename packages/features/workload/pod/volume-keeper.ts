@@ -1,19 +1,24 @@
 import { identityOf } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
-import type { Pod } from '@sheaf/api/workload/index';
+import { claimNameOf, type Pod } from '@sheaf/api/workload/index';
 import { StatusError, toError } from '@sheaf/base';
 import type { PodVolume, PodVolumes } from '@sheaf/ports';
-import { claimNameOf } from '../pods/pod-claims.ts';
 import type { AccountTokens } from './account-tokens.ts';
 import type { PodData } from './pod-content.ts';
 import { type ClaimDisk, tokensOf, type VolumeContent } from './volume-files.ts';
 import { planVolume } from './volume-plan.ts';
 
+/** The disk behind a claim for a pod, or why it cannot have it now. */
+export type FindDisk = (
+  claim: { readonly namespace: string; readonly name: string; readonly podUid: string },
+  signal: AbortSignal,
+) => Promise<ClaimDisk>;
+
 export interface VolumeKeeperOptions {
   readonly volumes: PodVolumes;
   readonly tokens: AccountTokens;
   /** The disk behind a claim of a namespace. */
-  readonly diskOf: (namespace: string, claimName: string, signal: AbortSignal) => Promise<ClaimDisk>;
+  readonly diskOf: FindDisk;
 }
 
 export interface VolumeFacts {
@@ -81,12 +86,12 @@ export class VolumeKeeper {
     signal: AbortSignal,
   ): Promise<VolumeContent> {
     const { tokens, diskOf } = this.#options;
-    const { namespace } = identityOf(pod);
+    const { namespace, uid: podUid } = identityOf(pod);
     const names = (pod.spec.volumes ?? [])
       .map((volume) => claimNameOf(pod, volume))
       .filter((name) => name !== undefined);
     const disks = new Map<string, ClaimDisk>();
-    for (const name of new Set(names)) disks.set(name, await diskOf(namespace, name, signal));
+    for (const name of new Set(names)) disks.set(name, await diskOf({ namespace, name, podUid }, signal));
     return {
       ...addresses,
       configMap: (name) => data.configMapBytes(name),

@@ -1,7 +1,6 @@
-import type { Pod, Volume } from '@sheaf/api/workload/index';
+import { claimNameOf, type Pod, type Volume } from '@sheaf/api/workload/index';
 import { parseQuantity, quantityAsBigInt } from '@sheaf/base';
 import type { PodVolumeSpec } from '@sheaf/ports';
-import { claimNameOf } from '../pods/pod-claims.ts';
 import { downwardFiles, type Files, keyedFiles, projectedFiles, type VolumeContent } from './volume-files.ts';
 
 export type PlannedVolume = { readonly spec: PodVolumeSpec } | { readonly problem: string };

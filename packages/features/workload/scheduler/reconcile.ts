@@ -1,7 +1,7 @@
 import { type Condition, timestampOf, withCondition } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
 import type { PersistentVolumeClaim, StorageClass } from '@sheaf/api/virtualization/index';
-import type { Pod } from '@sheaf/api/workload/index';
+import { claimNameOf, type Pod } from '@sheaf/api/workload/index';
 import { type Clock, StatusError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
 import {
@@ -13,7 +13,6 @@ import {
   waitFor,
 } from '@sheaf/runtime';
 import { withStatus } from '../pods/changed-status.ts';
-import { claimNameOf } from '../pods/pod-claims.ts';
 import { type ClaimFacts, planScheduling, type SchedulingFacts } from './plan.ts';
 
 export interface SchedulerParts {
