@@ -8,6 +8,7 @@ import {
 } from '@sheaf/api/node/index';
 import { type Overcommit, overcommitConfig, readSetting } from '@sheaf/api/setting/index';
 import type { Setting } from '@sheaf/api/virtualization/index';
+import type { Pod } from '@sheaf/api/workload/index';
 import type { Hypervisor, MachineObservation } from '@sheaf/ports';
 import type { ObjectCache } from '@sheaf/runtime';
 import {
@@ -26,6 +27,8 @@ export interface RoomParts {
   readonly instances: ObjectCache<VirtualMachineInstance>;
   readonly nodes: ObjectCache<NodeObject>;
   readonly namespaces: ObjectCache<KubeObject>;
+  /** Absent: no pods run here. */
+  readonly pods?: ObjectCache<Pod>;
   readonly settings: ObjectCache<Setting>;
   readonly starts: StartLedger;
   readonly nodeName: string;
@@ -105,11 +108,20 @@ function judged(
         capabilities: hypervisor.capabilities(),
         machines,
         instances: instances.list(),
+        pods: podsOn(parts),
         starting,
         underWay,
         labelsOfNamespace: (name) => namespaces.get(name)?.metadata.labels ?? {},
       }),
   });
+}
+
+function podsOn({ pods, nodeName }: RoomParts): readonly Pod[] {
+  const all = pods?.list() ?? [];
+  return all.filter(
+    ({ spec, status }) =>
+      spec.nodeName === nodeName && status?.phase !== 'Succeeded' && status?.phase !== 'Failed',
+  );
 }
 
 function overcommitOf({ settings }: RoomParts): Overcommit {

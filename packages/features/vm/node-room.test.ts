@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeObject } from '@sheaf/api/node/index';
+import type { Pod } from '@sheaf/api/workload/index';
 import type { MachineObservation } from '@sheaf/ports';
 import { type Growth, growthObstacleOf, type NodeFacts, obstacleOf } from './node-room.ts';
 import { StartLedger } from './start-ledger.ts';
@@ -54,6 +55,28 @@ const reasonFor = (changes: Partial<NodeFacts>, guest?: string): string | undefi
   obstacleOf(instance('new', guest), facts(changes))?.reason;
 
 describe('a node', () => {
+  it('counts pods with machines, and leaves them the claims that they have mounted', () => {
+    const claimed = { name: 'd', persistentVolumeClaim: { claimName: 'data' } };
+    const pod = (memory: string): Pod => ({
+      metadata: { namespace: 'default', name: 'web' },
+      spec: {
+        containers: [{ name: 'c', resources: { requests: { memory } } }],
+        volumes: [claimed],
+      },
+    });
+    assert.equal(reasonFor({ pods: [pod('1Gi')] }), undefined);
+    assert.equal(reasonFor({ pods: [pod('2500Mi')] }), 'Unschedulable');
+    const own = instance('new');
+    const told = obstacleOf(
+      { ...own, spec: { ...own.spec, volumes: [claimed] } },
+      facts({ pods: [pod('1')] }),
+    );
+    assert.equal(
+      told?.text,
+      'The volume data is mounted by the pod default/web; to have it here, delete that pod, or give this machine another volume',
+    );
+  });
+
   it('takes what fits beside the machines that are on it', () => {
     const three = ['a', 'b', 'c'].map((id) => machine(id));
     assert.deepEqual(

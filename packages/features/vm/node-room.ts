@@ -11,9 +11,10 @@ import {
 } from '@sheaf/api/node/index';
 import { asksOfNodes, nodeMisfitOf, peerMisfitOf } from '@sheaf/api/placement/index';
 import type { Overcommit } from '@sheaf/api/setting/index';
+import { type Pod, podRequests } from '@sheaf/api/workload/index';
 import type { HypervisorCapabilities, MachineObservation } from '@sheaf/ports';
 import { asPod } from './placement/as-pod.ts';
-import { heldClaimOf } from './placement/held-claim.ts';
+import { claimOfPod, heldClaimOf } from './placement/held-claim.ts';
 import type { VirtualMachineInstance } from './virtual-machine.ts';
 
 export interface NodeFacts {
@@ -27,6 +28,8 @@ export interface NodeFacts {
   /** All machines on it. */
   readonly machines: readonly MachineObservation[];
   readonly instances: readonly VirtualMachineInstance[];
+  /** Those on it that have not ended. */
+  readonly pods?: readonly Pod[];
   /** Those whose start is under way, by their id: they may be among the machines or not be there yet. */
   readonly starting: ReadonlyMap<string, Amounts>;
   /** Those of them that take a processor now; all of them, if absent. */
@@ -41,6 +44,7 @@ export function obstacleOf(instance: VirtualMachineInstance, facts: NodeFacts): 
     unavailable(facts) ??
     unsuitable(instance, facts) ??
     heldClaimOf(instance, peersOf(instance, facts)) ??
+    claimOfPod(instance, facts.pods ?? []) ??
     unfit(instance, facts) ??
     queuedOn(facts)
   );
@@ -64,7 +68,7 @@ function unsuitable(instance: VirtualMachineInstance, facts: NodeFacts): Waiting
     return asksOfNodes(instance.spec)
       ? unschedulable(name, 'no nodes available to schedule pods')
       : undefined;
-  const peers = peersOf(instance, facts).map(asPod);
+  const peers = [...peersOf(instance, facts).map(asPod), ...(facts.pods ?? [])];
   const noun = 'machine';
   const misfit =
     nodeMisfitOf(instance.spec, node, noun) ?? peerMisfitOf(asPod(instance), { ...facts, node, peers, noun });
@@ -92,7 +96,7 @@ function shortagesOf(
   const allocatable = { ...allocatableOf(undefined), memoryBytes };
   const room = node?.status?.allocatable ? allocatableOf(node.status.allocatable) : allocatable;
   const others = [...usedBy(facts)].filter(([id]) => id !== metadata.uid).map(([, amounts]) => amounts);
-  return findShortages(room, others, wanted);
+  return findShortages(room, [...others, ...(facts.pods ?? []).map(amountsOf)], wanted);
 }
 
 /** One way in which a machine is to grow while it runs. */
@@ -125,6 +129,11 @@ function usedBy({ machines, instances, starting, overcommit }: NodeFacts): Reado
     used.set(id, larger(now, used.get(id) ?? now));
   }
   return used;
+}
+
+function amountsOf({ spec }: Pod): Amounts {
+  const { cpu = 0, memory = 0 } = podRequests(spec);
+  return { cpuMillis: cpu, memoryBytes: memory };
 }
 
 function larger(one: Amounts, other: Amounts): Amounts {

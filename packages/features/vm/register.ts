@@ -156,6 +156,7 @@ export function registerInstances(manager: Manager, options: InstanceOptions): v
   const networks = manager.informer(resources.networkAttachmentDefinitions);
   const nodes = manager.informer(resources.nodes);
   const namespaces = manager.informer(resources.namespaces);
+  const pods = manager.informer(resources.pods);
   const settings = manager.informer(resources.settings);
   const sources = { findDefinition: (key: string) => networks.cache.get(key), hasBridge: options.hasBridge };
   const parts = {
@@ -169,6 +170,7 @@ export function registerInstances(manager: Manager, options: InstanceOptions): v
     persistentVolumes: persistentVolumes.cache,
     nodes: nodes.cache,
     namespaces: namespaces.cache,
+    pods: pods.cache,
     settings: settings.cache,
     starts: new StartLedger({ keepMs: keptLookMs, monotonicMs: () => clock.monotonic() }),
     findPlugs: (instance: VirtualMachineInstance) => planPlugs(instance, sources),
@@ -188,6 +190,9 @@ export function registerInstances(manager: Manager, options: InstanceOptions): v
     )
     // Room that is there again: the node was uncordoned, or has more than before.
     .watchMapped(nodes, () => instances.cache.list().filter(isBeforeStart).map(keyOf))
+    .watchMapped(pods, ({ status }) =>
+      status?.phase === 'Pending' ? [] : instances.cache.list().filter(isBeforeStart).map(keyOf),
+    )
     .watchMapped(networks, () => instances.cache.list().filter(isBeforeStart).map(keyOf));
   parts.starts.onTurn((key) => controller.queue.add(key));
   const sweep = new HostSweep({ ...options, client, clock, logger: manager.logger });

@@ -1,4 +1,5 @@
 import type { Waiting } from '@sheaf/api';
+import { claimNamesOf, type Pod } from '@sheaf/api/workload/index';
 import { claimNameOf, type DiskSpec, type VolumeSpec } from '../instance-spec.ts';
 import type { VirtualMachineInstance } from '../virtual-machine.ts';
 
@@ -32,6 +33,24 @@ function heldBy(claim: string, { metadata }: VirtualMachineInstance): Waiting {
     nature: 'transient',
     object: { kind: 'VirtualMachineInstance', namespace, name },
   };
+}
+
+/** Which pod has mounted a claim that an instance needs: a file system that is mounted has no other user. */
+export function claimOfPod(instance: VirtualMachineInstance, pods: readonly Pod[]): Waiting | undefined {
+  const wanted = new Set(usesOf(instance).map(({ claim }) => claim));
+  const { namespace = '' } = instance.metadata;
+  for (const pod of pods.filter(({ metadata }) => metadata.namespace === namespace)) {
+    const claim = claimNamesOf(pod).find((each) => wanted.has(each));
+    const { name = '' } = pod.metadata;
+    if (claim !== undefined)
+      return {
+        reason: 'VolumeInUse',
+        text: `The volume ${claim} is mounted by the pod ${namespace}/${name}; to have it here, delete that pod, or give this machine another volume`,
+        nature: 'transient',
+        object: { kind: 'Pod', namespace, name },
+      };
+  }
+  return undefined;
 }
 
 function usesOf({ spec }: VirtualMachineInstance): readonly ClaimUse[] {
