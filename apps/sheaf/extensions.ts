@@ -46,6 +46,6 @@ export function featureExtensions({
   extendByStorage(extensions, { ...surroundings, client, host });
   extendByMachines(extensions, { ...surroundings, client, hypervisor: host.hypervisor });
   extendByBackups(extensions);
-  extendByWorkloads(extensions, { ...host.workloads, nodeName: host.nodeName });
+  extendByWorkloads(extensions, { ...surroundings, ...host.workloads, client, nodeName: host.nodeName });
   return extensions;
 }

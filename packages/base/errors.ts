@@ -20,6 +20,8 @@ export type StatusReason =
   | 'InternalError'
   | 'Expired'
   | 'ServiceUnavailable'
+  /** How a command in a container ended; only ever told on its own stream. */
+  | 'NonZeroExitCode'
   | '';
 
 export const statusCodes: Readonly<Record<StatusReason, number>> = {
@@ -41,6 +43,7 @@ export const statusCodes: Readonly<Record<StatusReason, number>> = {
   InternalError: 500,
   Expired: 410,
   ServiceUnavailable: 503,
+  NonZeroExitCode: 500,
   '': 400,
 };
 

@@ -1,3 +1,4 @@
+export * from './bounded-queue.ts';
 export * from './clock.ts';
 export * from './disposable.ts';
 export * from './duplex-stream.ts';

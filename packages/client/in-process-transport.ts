@@ -14,7 +14,7 @@ export interface InProcessRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readBody(): Promise<Uint8Array>;
   openBody?(): AsyncIterable<Uint8Array>;
-  readonly upgrade?: { readonly protocols: readonly string[] };
+  readonly upgrade?: { readonly via: 'websocket'; readonly protocols: readonly string[] };
   readonly signal: AbortSignal;
   readonly trustedUser?: InProcessUser;
   readonly remoteAddress: string;
@@ -83,18 +83,25 @@ async function* chunksOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* chunks;
 }
 
-const upgrade = { protocols: [] };
+const answerWords = {
+  messages: 'messages',
+  process: 'the streams of a process',
+  ports: 'connections to ports',
+} as const;
+
+const upgrade = { via: 'websocket', protocols: [] } as const;
 
 async function toByteStream(response: InProcessResponse, signal: AbortSignal): Promise<ByteStream> {
   const { status, body } = response;
   if (body.kind !== 'upgrade') throw toStatusError(status, await toClientResponse(response, signal).text());
-  const { kind, stream } = body.answer;
-  if (kind === 'bytes') {
+  const { answer } = body;
+  if (answer.kind === 'bytes') {
+    const { stream } = answer;
     signal.addEventListener('abort', () => stream.dispose(), { once: true });
     return stream;
   }
-  stream.dispose();
-  throw new Error('the server answers with messages, not with bytes');
+  if (answer.kind === 'messages') answer.stream.dispose();
+  throw new Error(`the server answers with ${answerWords[answer.kind]}, not with bytes`);
 }
 
 function toServerRequest(request: ClientRequest, user: InProcessUser, signal: AbortSignal): InProcessRequest {

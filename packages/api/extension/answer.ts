@@ -1,7 +1,11 @@
 import type { ByteStream, JsonValue, MessageStream } from '@sheaf/base';
+import type { PortsAnswer, ProcessAnswer } from './process-answer.ts';
 
 /** What a feature answers. Failures are thrown as StatusErrors. */
 export type ExtensionAnswer = PlainAnswer | UpgradeAnswer;
+
+/** The connection becomes something else than HTTP. */
+export type UpgradeAnswer = StreamAnswer | ProcessAnswer | PortsAnswer;
 
 export interface PlainAnswer {
   readonly kind: 'plain';
@@ -20,7 +24,7 @@ export interface PlainAnswer {
  * the server from then on, which disposes it when either side ends. Bytes travel as `plain.kubevirt.io`, `binary.k8s.io`, `binary`,
  * without a subprotocol, or in base64 as `base64.binary.k8s.io`; texts as text frames.
  */
-export type UpgradeAnswer =
+export type StreamAnswer =
   | { readonly kind: 'bytes'; readonly stream: ByteStream }
   | { readonly kind: 'messages'; readonly stream: MessageStream };
 
@@ -48,10 +52,10 @@ function typedAnswer(status: number, contentType: string, body: PlainAnswer['bod
   return { kind: 'plain', status, headers: { 'content-type': contentType }, body };
 }
 
-export function byteStreamAnswer(stream: ByteStream): UpgradeAnswer {
+export function byteStreamAnswer(stream: ByteStream): StreamAnswer {
   return { kind: 'bytes', stream };
 }
 
-export function messageStreamAnswer(stream: MessageStream): UpgradeAnswer {
+export function messageStreamAnswer(stream: MessageStream): StreamAnswer {
   return { kind: 'messages', stream };
 }

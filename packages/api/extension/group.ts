@@ -28,7 +28,9 @@ export interface ExtensionEndpoint {
   readonly kind?: string;
   /** Takes further words of the path, e.g. `portforward/22/tcp`. */
   readonly takesRest?: boolean;
-  /** Answers WebSockets only; anything else is refused with the way out. */
+  /** A subresource of a kept kind, which the server then leaves to it: `pods/exec`. Discovery tells of it anyway. */
+  readonly isOfKept?: boolean;
+  /** Answers requests for an upgrade only; anything else is refused with the way out. */
   readonly isStream?: boolean;
   /** Largest body; default 3 MiB. */
   readonly bodyLimitBytes?: number;

@@ -1,6 +1,6 @@
-import type { ExtensionAnswer } from '@sheaf/api';
-import { badRequest } from '@sheaf/base';
+import type { ExtensionAnswer, UpgradeAnswer } from '@sheaf/api';
 import type { ApiRequest, ApiResponse } from '../pipeline/api-request.ts';
+import { chooseProtocol } from '../upgrade/protocols.ts';
 
 /** What a feature has answered, as the transport sends it. */
 export function toResponse(request: ApiRequest, answer: ExtensionAnswer): ApiResponse {
@@ -11,14 +11,12 @@ export function toResponse(request: ApiRequest, answer: ExtensionAnswer): ApiRes
   return { status, headers, body: { kind: 'pull', chunks: body } };
 }
 
-function upgraded(request: ApiRequest, answer: Exclude<ExtensionAnswer, { kind: 'plain' }>): ApiResponse {
-  if (request.upgrade) return { status: 101, headers: {}, body: { kind: 'upgrade', answer } };
-  answer.stream.dispose();
-  throw upgradeRequired();
-}
-
-export function upgradeRequired(): Error {
-  return badRequest(
-    'this is a stream: open it as a WebSocket over HTTP/1.1 (GET with Connection: Upgrade, Upgrade: websocket, Sec-WebSocket-Version: 13)',
-  );
+function upgraded(request: ApiRequest, answer: UpgradeAnswer): ApiResponse {
+  try {
+    chooseProtocol(answer.kind, request.upgrade);
+    return { status: 101, headers: {}, body: { kind: 'upgrade', answer } };
+  } catch (error) {
+    if ('stream' in answer) answer.stream.dispose();
+    throw error;
+  }
 }

@@ -3,8 +3,9 @@ import type { Authorizer } from '../authorization/attributes.ts';
 import type { ApiResponse } from '../pipeline/api-request.ts';
 import type { RequestContext, ResourceContext } from '../pipeline/request-context.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
+import { upgradeRequired } from '../upgrade/protocols.ts';
 import { methodNotAllowed, unknownResource } from '../verbs/errors.ts';
-import { toResponse, upgradeRequired } from './answer-response.ts';
+import { toResponse } from './answer-response.ts';
 import { apiCall } from './api-call.ts';
 
 /** Answers requests for extension groups, which are authorized already. What is registered beside them is left to others. */
@@ -34,9 +35,7 @@ async function answer(
   authorizer: Authorizer,
 ): Promise<ApiResponse> {
   const { info, request } = context;
-  checkTarget(context, endpoint);
-  if (!endpoint.verbs.includes(info.verb) || request.method === 'HEAD') throw methodNotAllowed();
-  if (endpoint.isStream && !request.upgrade) throw upgradeRequired();
+  checkRequest(context, endpoint);
   const call = apiCall(context, { authorizer, bodyLimitBytes: endpoint.bodyLimitBytes });
   const { verb, group, version, namespace, resource, name } = info;
   const isInner = endpoint.subresource?.includes('/') ?? false;
@@ -45,6 +44,14 @@ async function answer(
   const rest = isInner ? [] : info.rest.split('/').slice(1);
   const answered = await endpoint.handle({ ...call, version, verb, namespace, name, rest });
   return toResponse(request, answered);
+}
+
+/** @throws StatusError 404, 405, 400 */
+function checkRequest(context: ResourceContext, endpoint: ExtensionEndpoint): void {
+  const { info, request } = context;
+  checkTarget(context, endpoint);
+  if (!endpoint.verbs.includes(info.verb) || request.method === 'HEAD') throw methodNotAllowed();
+  if (endpoint.isStream && request.upgrade?.via !== 'websocket') throw upgradeRequired(undefined);
 }
 
 /** Objects of namespaces are only there, and a subresource is one of an object. */

@@ -61,7 +61,7 @@ async function handled(
   });
   const answer = await route.handle({ ...call, parameters });
   if (route.access !== 'authorized' || hasAsked) return toResponse(request, answer);
-  if (answer.kind !== 'plain') answer.stream.dispose();
+  if ('stream' in answer) answer.stream.dispose();
   throw internalError(
     `${route.method} ${route.path} has answered without asking what the user may do; it must call authorize, or say that every user may have it`,
   );

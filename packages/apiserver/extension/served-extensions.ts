@@ -9,15 +9,18 @@ export class ServedExtensions {
   /** As discovery shows them. */
   readonly groups: readonly RemoteGroupVersion[];
 
-  constructor(groups: readonly ExtensionGroup[] = []) {
-    for (const { group, version, endpoints } of groups) {
-      this.#versions.add(`${group}/${version}`);
+  constructor(all: readonly ExtensionGroup[] = []) {
+    for (const { group, version, endpoints } of all) {
       for (const endpoint of endpoints)
         this.#endpoints.set(
           endpointKey({ group, version, ...endpoint }, endpoint.subresource ?? ''),
           endpoint,
         );
     }
+    const groups = all
+      .map((group) => ({ ...group, endpoints: group.endpoints.filter(({ isOfKept }) => !isOfKept) }))
+      .filter(({ endpoints }) => endpoints.length > 0);
+    for (const { group, version } of groups) this.#versions.add(`${group}/${version}`);
     this.groups = groups.map(({ group, version, endpoints }) => ({
       group,
       version,
@@ -33,7 +36,8 @@ export class ServedExtensions {
 
   /** The endpoint that a request is for. */
   find(info: ResourceRequestInfo): ExtensionEndpoint | undefined {
-    if (!this.hasVersion(info.group, info.version)) return undefined;
+    // Most requests are for kept objects themselves.
+    if (info.subresource === '' && !this.hasVersion(info.group, info.version)) return undefined;
     const inner =
       info.rest === '' ? undefined : this.#endpoints.get(endpointKey(info, innerSubresource(info)));
     if (inner) return inner;

@@ -14,7 +14,7 @@ export interface Exchange {
   sendBytes(response: ApiResponse, body: Uint8Array): void;
   /** Sends the head at once and gives the way for the body. */
   openStream(response: ApiResponse): ExchangeSink;
-  /** Where the request offers an upgrade: makes a WebSocket of the connection and joins it; resolves when it is over. */
+  /** Where the request offers an upgrade: goes over to that and joins the answer; resolves when it is over. */
   upgrade?(response: ApiResponse, answer: UpgradeAnswer): Promise<void>;
 }
 
@@ -36,9 +36,7 @@ export async function serveExchange(exchange: Exchange, handler: ApiHandler): Pr
     case 'pull':
       return sendChunks(exchange, response, body.chunks);
     case 'upgrade':
-      exchange.deadline.lift();
-      if (exchange.upgrade) return exchange.upgrade(response, body.answer);
-      return body.answer.stream.dispose();
+      return upgradeTo(exchange, response, body);
     case 'stream':
   }
   if (exchange.isGone) return;
@@ -47,6 +45,20 @@ export async function serveExchange(exchange: Exchange, handler: ApiHandler): Pr
   exchange.request.signal.addEventListener('abort', () => sink.end(), { once: true });
   await new Promise<void>((resolve) => sink.onClose(resolve));
   running.dispose();
+}
+
+async function upgradeTo(
+  exchange: Exchange,
+  response: ApiResponse,
+  { answer, onEnd }: Extract<ApiResponse['body'], { kind: 'upgrade' }>,
+): Promise<void> {
+  exchange.deadline.lift();
+  try {
+    if (exchange.upgrade) await exchange.upgrade(response, answer);
+    else if ('stream' in answer) answer.stream.dispose();
+  } finally {
+    onEnd?.();
+  }
 }
 
 /** The source is closed whichever side ends first. */

@@ -18,7 +18,7 @@ import { longestRequestMs, requestTimeout } from '../pipeline/request-timeout.ts
 import { type Exchange, serveExchange } from './exchange.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http2Exchange } from './http2-exchange.ts';
-import { isWebSocketRequest, WebSocketExchange } from './web-socket-exchange.ts';
+import { isUpgradeRequest, UpgradeExchange } from './upgrade-exchange.ts';
 
 export interface HttpServerOptions {
   readonly handler: ApiHandler;
@@ -55,10 +55,10 @@ export class HttpServer {
       headersTimeout: headerTimeoutMs,
       requestTimeout: 0,
       keepAliveTimeout: idleTimeoutMs,
-      shouldUpgradeCallback: isWebSocketRequest,
+      shouldUpgradeCallback: isUpgradeRequest,
     });
     this.#http1.on('upgrade', (incoming, socket, head) =>
-      this.#serve(new WebSocketExchange({ incoming, socket: socket as Socket, head }, options.clock)),
+      this.#serve(new UpgradeExchange({ incoming, socket: socket as Socket, head }, options.clock)),
     );
     this.#http1.on('request', (incoming, outgoing) => this.#serve(new Http1Exchange(incoming, outgoing)));
     this.#http2 = createHttp2Server({

@@ -18,7 +18,7 @@ export interface ApiRequest {
    * within each minute. Absent: the body is in memory already. @throws StatusError 413 beyond the limit, 400 when the client breaks off
    */
   openBody?(limitBytes: number): AsyncIterable<Uint8Array>;
-  /** Set when the client asks for a WebSocket and the connection can become one. */
+  /** Set when the client asks for another protocol that the connection can go over to. */
   readonly upgrade?: UpgradeOffer;
   /** From now on the request may take as long as it likes. */
   liftDeadline?(): void;
@@ -31,7 +31,8 @@ export interface ApiRequest {
 }
 
 export interface UpgradeOffer {
-  /** Subprotocols, best first; a token that came as one is not among them. */
+  readonly via: 'websocket' | 'spdy';
+  /** What is spoken inside, best first; a token that came as one is not among them. */
   readonly protocols: readonly string[];
 }
 
@@ -47,8 +48,8 @@ export type ResponseBody =
   | { readonly kind: 'stream'; start(sink: StreamSink): Disposable }
   /** Taken as fast as the client reads. A failure breaks the connection off. */
   | { readonly kind: 'pull'; readonly chunks: AsyncIterable<Uint8Array> }
-  /** The connection becomes a WebSocket; only where the request offers an upgrade. Whoever gets this disposes the stream. */
-  | { readonly kind: 'upgrade'; readonly answer: UpgradeAnswer };
+  /** Only where the request offers an upgrade. Whoever gets this disposes the stream, and says when it is over. */
+  | { readonly kind: 'upgrade'; readonly answer: UpgradeAnswer; readonly onEnd?: () => void };
 
 export interface StreamSink {
   /** Queues one chunk. Chunks are shared between watchers and must not be changed. */

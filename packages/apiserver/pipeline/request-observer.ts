@@ -95,7 +95,7 @@ export function observedBody(body: ResponseBody, observation: StreamObservation)
     case 'pull':
       return { kind: 'pull', chunks: observedChunks(body.chunks, observation) };
     case 'upgrade':
-      return { kind: 'upgrade', answer: observedUpgrade(body.answer, observation) };
+      return observedUpgrade(body.answer, observation);
   }
 }
 
@@ -111,10 +111,22 @@ async function* observedChunks(
 }
 
 /** What goes through a connection of someone's own is nobody's business; that it ends is. */
-function observedUpgrade(answer: UpgradeAnswer, observation: StreamObservation): UpgradeAnswer {
-  return answer.kind === 'bytes'
-    ? { kind: 'bytes', stream: observedDuplex(answer.stream, observation) }
-    : { kind: 'messages', stream: observedDuplex(answer.stream, observation) };
+function observedUpgrade(answer: UpgradeAnswer, observation: StreamObservation): ResponseBody {
+  switch (answer.kind) {
+    case 'bytes':
+      return {
+        kind: 'upgrade',
+        answer: { kind: 'bytes', stream: observedDuplex(answer.stream, observation) },
+      };
+    case 'messages':
+      return {
+        kind: 'upgrade',
+        answer: { kind: 'messages', stream: observedDuplex(answer.stream, observation) },
+      };
+    case 'process':
+    case 'ports':
+      return { kind: 'upgrade', answer, onEnd: () => observation.ended() };
+  }
 }
 
 function observedDuplex<T>(stream: DuplexStream<T>, observation: StreamObservation): DuplexStream<T> {

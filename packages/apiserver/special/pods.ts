@@ -1,7 +1,7 @@
-import { type FieldError, forbiddenField, invalid, invalidObject, type KubeObject } from '@sheaf/api';
-import { badRequest, internalError, isJsonObject, type JsonObject, StatusError } from '@sheaf/base';
+import type { KubeObject } from '@sheaf/api';
+import { chosenContainer, type Pod, readLogQuery } from '@sheaf/api/workload/index';
+import { internalError, isJsonObject, type JsonObject, StatusError } from '@sheaf/base';
 import { readWriteOptions } from '../options/write-options.ts';
-import type { ResourceContext } from '../pipeline/request-context.ts';
 import { type SpecialHandler, specialKey } from '../pipeline/special-handler.ts';
 import type { Resource } from '../registry/resource.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
@@ -17,7 +17,7 @@ export interface PodParts extends WriteParts, ReadParts {
   readonly registry: ResourceRegistry;
 }
 
-/** Subresources of pods that need a running container, and those that place a pod on a node. */
+/** Subresources of pods that need a running container, where nothing runs them, and those that place a pod on a node. */
 export function podHandlers(parts: PodParts): ReadonlyMap<string, SpecialHandler> {
   return new Map([
     [specialKey('', 'pods', 'log'), logHandler(parts)],
@@ -38,64 +38,15 @@ function logHandler(parts: PodParts): SpecialHandler {
   return async (context, resource) => {
     if (context.info.verb !== 'get') throw methodNotAllowed();
     const pod = (await getObject(context, resource, parts)).object;
-    checkLogOptions(context);
-    checkContainer(context, pod);
+    readLogQuery(context.query, context.info.name);
+    chosenContainer(pod as Pod, context.query.get('container') ?? '');
     if (!specOf(pod)['nodeName'])
       return { status: 204, headers: {}, body: { kind: 'bytes', chunks: [new Uint8Array()] } };
     throw unreachable(pod, 'logs cannot be read');
   };
 }
 
-const leastOf = new Map([
-  ['tailLines', 0],
-  ['limitBytes', 1],
-  ['sinceSeconds', 1],
-]);
-
-/** @throws StatusError 400 for what is no number, 422 for what is too small */
-function checkLogOptions({ query, info }: ResourceContext): void {
-  const errors: FieldError[] = [];
-  for (const [option, least] of leastOf) {
-    const text = query.get(option);
-    if (text === null || text === '') continue;
-    if (!/^[+-]?\d{1,15}$/.test(text))
-      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-    if (Number(text) < least)
-      errors.push(invalid(option, Number(text), `must be greater than or equal to ${least}`));
-  }
-  if (query.has('sinceSeconds') && query.has('sinceTime'))
-    errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
-  if (errors.length > 0) throw invalidObject({ kind: 'PodLogOptions', group: '', name: info.name }, errors);
-}
-
-function checkContainer(context: ResourceContext, pod: KubeObject): void {
-  const wanted = context.query.get('container') ?? '';
-  const names = containerNames(pod);
-  const name = pod.metadata.name ?? '';
-  if (wanted === '' && names.length > 1) {
-    throw badContainer(
-      `a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`,
-    );
-  }
-  if (wanted !== '' && !names.includes(wanted))
-    throw badContainer(`container ${wanted} is not valid for pod ${name}`);
-}
-
-function badContainer(message: string): StatusError {
-  return new StatusError({ reason: 'BadRequest', message });
-}
-
-function containerNames(pod: KubeObject): string[] {
-  const spec = specOf(pod);
-  return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) => {
-    const list = spec[field];
-    return Array.isArray(list)
-      ? list.flatMap((item) => (isJsonObject(item) && typeof item['name'] === 'string' ? [item['name']] : []))
-      : [];
-  });
-}
-
-/** exec, attach and port-forward: there is no host to connect to until something runs pods. */
+/** exec, attach and port-forward: there is no host to connect to. */
 function streamHandler(parts: PodParts): SpecialHandler {
   return async (context, resource) => {
     const pod = (await getObject(context, resource, parts)).object;

@@ -8,10 +8,15 @@ import { keepAlive } from './keep-alive.ts';
 class HandSocket extends EventEmitter {
   isPaused = false;
   pings = 0;
+  pongs = 0;
   isTerminated = false;
 
   ping(): void {
     this.pings++;
+  }
+
+  pong(): void {
+    this.pongs++;
   }
 
   terminate(): void {
@@ -53,5 +58,12 @@ describe('a WebSocket that is kept', () => {
       clock.advance(600_000);
       assert.equal(socket.pings, 30);
     }
+  });
+
+  it('is told that it is heard, while it may not send', () => {
+    const { socket, clock } = kept();
+    socket.isPaused = true;
+    clock.advance(30_000);
+    assert.deepEqual([socket.pings, socket.pongs], [3, 3]);
   });
 });

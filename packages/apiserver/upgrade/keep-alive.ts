@@ -14,8 +14,11 @@ export function keepAlive(socket: WebSocket, clock: Clock): Disposable {
   for (const event of ['pong', 'ping', 'message'] as const) socket.on(event, hear);
   let timer = clock.schedule(pingMs, beat);
   function beat(): void {
-    // While it is paused by us, it cannot be heard.
-    if (socket.isPaused) hear();
+    // While it is paused by us, it cannot be heard, and its own pings are not answered: this is what it waits for.
+    if (socket.isPaused) {
+      hear();
+      socket.pong();
+    }
     if (clock.monotonic() - heardAt >= silenceMs) return socket.terminate();
     socket.ping();
     timer = clock.schedule(pingMs, beat);

@@ -1,5 +1,6 @@
-import type { UpgradeAnswer } from '@sheaf/api';
+import type { StreamAnswer, UpgradeAnswer } from '@sheaf/api';
 import {
+  binaryFrames,
   type Clock,
   closeCodes,
   copyStream,
@@ -11,38 +12,59 @@ import {
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ApiResponse } from '../pipeline/api-request.ts';
 import { keepAlive } from './keep-alive.ts';
-import type { UpgradingConnection } from './web-socket-exchange.ts';
-import { chooseProtocol, offeredProtocols } from './web-socket-protocols.ts';
-
-export interface WebSocketOptions {
-  readonly clock: Clock;
-  /** Aborted when the server stops. */
-  readonly signal: AbortSignal;
-  /** Of the answer that accepts the upgrade. */
-  readonly headers: ApiResponse['headers'];
-}
+import { framesOf } from './protocols.ts';
+import type { UpgradeOptions, UpgradingConnection } from './upgrading-connection.ts';
 
 /** The largest message that a client may send; virtctl sends 32 KiB. */
 const messageLimitBytes = 1024 * 1024;
 /** How long what a client has sent before it went may take on its way. */
 const lastWritesMs = 5000;
 
-/** Accepts the upgrade and joins the WebSocket with the stream of the answer, until either ends. Never throws. */
+/** Accepts the upgrade and joins the WebSocket with the answer, until either ends. Never throws. */
 export async function serveWebSocket(
   connection: UpgradingConnection,
   answer: UpgradeAnswer,
-  options: WebSocketOptions,
+  options: UpgradeOptions,
 ): Promise<void> {
-  const { name, frames } = chooseProtocol(answer.kind, offeredProtocols(connection.incoming));
-  const socket = accept(connection, name, options.headers);
-  if (!socket) return answer.stream.dispose();
+  const socket = accept(connection, options.protocol, options.headers);
+  if (!socket) return letGo(answer);
   const alive = keepAlive(socket, options.clock);
   try {
-    if (answer.kind === 'bytes') await join(new WebSocketStream(socket, frames), answer.stream, options);
-    else await join(new WebSocketStream(socket, textFrames), answer.stream, options);
+    await serve(socket, answer, options);
   } finally {
     alive.dispose();
   }
+}
+
+function letGo(answer: UpgradeAnswer): void {
+  if (answer.kind === 'bytes' || answer.kind === 'messages') answer.stream.dispose();
+}
+
+/** What most servers never need is loaded by the first who does. */
+async function serve(socket: WebSocket, answer: UpgradeAnswer, options: UpgradeOptions): Promise<void> {
+  switch (answer.kind) {
+    case 'bytes':
+    case 'messages':
+      return await joinStream(socket, answer, options);
+    case 'process': {
+      const { serveProcess } = await import('./web-socket-process.ts');
+      return await serveProcess(socket, answer, options);
+    }
+    case 'ports': {
+      if (options.protocol?.startsWith('SPDY/3.1+') === true) {
+        const { servePorts } = await import('./spdy-ports.ts');
+        return await servePorts(new WebSocketStream(socket, binaryFrames), answer, options);
+      }
+      const { serveFixedPorts } = await import('./web-socket-ports.ts');
+      return await serveFixedPorts(socket, answer, options);
+    }
+  }
+}
+
+async function joinStream(socket: WebSocket, answer: StreamAnswer, options: UpgradeOptions): Promise<void> {
+  if (answer.kind === 'messages')
+    return await join(new WebSocketStream(socket, textFrames), answer.stream, options);
+  await join(new WebSocketStream(socket, framesOf(options.protocol)), answer.stream, options);
 }
 
 /** `undefined`: the client is gone already. */
@@ -72,7 +94,7 @@ function accept(
 async function join<T>(
   client: WebSocketStream<T>,
   stream: DuplexStream<T>,
-  { clock, signal }: Pick<WebSocketOptions, 'clock' | 'signal'>,
+  { clock, signal }: Pick<UpgradeOptions, 'clock' | 'signal'>,
 ): Promise<void> {
   const onStop = (): void => client.fail(closeCodes.goingAway, 'the server stops');
   signal.addEventListener('abort', onStop, { once: true });
