@@ -7,6 +7,7 @@ export * from './hypervisor/index.ts';
 export * from './images.ts';
 export * from './machine-files.ts';
 export * from './machine-memories.ts';
+export * from './name-server.ts';
 export * from './network-checks.ts';
 export * from './pod-volumes.ts';
 export * from './service-proxy.ts';

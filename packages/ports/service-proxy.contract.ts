@@ -112,7 +112,9 @@ async function namesOf(bench: ServiceBench, from: string, target: BenchTarget): 
 async function tellsCapabilities(bench: ServiceBench): Promise<void> {
   const proxy = bench.open();
   assert.equal(proxy.capabilities().services.isAvailable, false);
-  await assert.rejects(proxy.apply([], signal), (error) => StatusError.is(error, 'ServiceUnavailable'));
+  assert.deepEqual(await proxy.apply([], signal), [], 'there is nothing to do');
+  const wish = [service(bench, { pods: [await bench.addPod('one')] })];
+  await assert.rejects(proxy.apply(wish, signal), (error) => StatusError.is(error, 'ServiceUnavailable'));
   const found = await proxy.probe(signal);
   assert.equal(found.services.isAvailable, true, found.services.reason);
   assert.deepEqual(proxy.capabilities(), found);

@@ -58,7 +58,7 @@ export interface ServiceProxyCapabilities {
  * do. Calls reject with a `StatusError` with the way out where nothing can be done at all, and take bounded time.
  */
 export interface ServiceProxy extends Disposable {
-  /** Before the first `probe`, nothing is available. */
+  /** Before the first `probe`, nothing is available, and a wish that needs it is refused. */
   capabilities(): ServiceProxyCapabilities;
   /** Looks again at what this machine can do, by trying. */
   probe(signal: AbortSignal): Promise<ServiceProxyCapabilities>;

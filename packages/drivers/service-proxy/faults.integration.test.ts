@@ -71,8 +71,9 @@ describe('rules of Services, when something is wrong', { skip: rulesAreMissing }
         reason: 'iptables is not installed',
         wayOut: 'apt-get install iptables',
       });
+      const { address } = await bench.addPod('one');
       await assert.rejects(
-        proxy.apply([], signal),
+        proxy.apply([wish(bench, 1, address)], signal),
         /cannot be served: iptables is not installed; apt-get install/,
       );
       await proxy.release(signal);

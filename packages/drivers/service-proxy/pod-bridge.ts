@@ -1,19 +1,27 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { networkInterfaces } from 'node:os';
 
 /** The bridge of this directory's pods: it is there as long as one of them is. */
 export class PodBridge {
   readonly name: string;
   readonly #settings: string;
+  readonly #filtering: string;
 
   constructor(name: string) {
     this.name = name;
     this.#settings = `/proc/sys/net/ipv4/conf/${name}/route_localnet`;
+    this.#filtering = `/sys/class/net/${name}/bridge/nf_call_iptables`;
   }
 
   get isThere(): boolean {
     return existsSync(this.#settings);
+  }
+
+  /** Of its pods, such as `10.42.0.0/24`; it has an address of it itself. */
+  get subnet(): string | undefined {
+    const own = networkInterfaces()[this.name]?.find(({ family }) => family === 'IPv4');
+    return own?.cidr ?? undefined;
   }
 
   /**
@@ -26,14 +34,19 @@ export class PodBridge {
     for (const port of ports) await set(`/sys/class/net/${port}/brport/hairpin_mode`, '1');
   }
 
-  /** Whether packets from pod to pod pass the rules of IP; where nobody asked the kernel for that, they do not. */
-  async isFiltered(): Promise<boolean> {
-    return (await text('/proc/sys/net/bridge/bridge-nf-call-iptables')) === '1';
+  /**
+   * Has packets from pod to pod pass the rules of IP, for this bridge alone. False where the kernel cannot: it has no module
+   * br_netfilter.
+   */
+  async filter(): Promise<boolean> {
+    await set(this.#filtering, '1');
+    return (await text(this.#filtering)) === '1';
   }
 }
 
 async function set(path: string, value: string): Promise<void> {
-  if ((await text(path)) === value) return;
+  const now = await text(path);
+  if (now === undefined || now === value) return;
   await writeFile(path, value).catch(unlessGone);
 }
 
@@ -42,7 +55,7 @@ async function text(path: string): Promise<string | undefined> {
 }
 
 async function names(path: string): Promise<readonly string[]> {
-  return (await readdir(join(path)).catch(unlessGone)) ?? [];
+  return (await readdir(path).catch(unlessGone)) ?? [];
 }
 
 function unlessGone(error: NodeJS.ErrnoException): undefined {

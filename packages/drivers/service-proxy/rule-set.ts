@@ -7,7 +7,8 @@ export interface RuleContext {
   readonly chains: ChainNames;
   /** The bridge of this directory's pods. */
   readonly bridgeName: string;
-  readonly podSubnet: string;
+  /** Absent as long as there is no pod. */
+  readonly podSubnet: string | undefined;
   readonly serviceNetwork: string;
   /** Packets between two pods pass these rules, too, so that answers find their way back; else they are led through this host. */
   readonly isBridgeFiltered: boolean;
@@ -136,7 +137,6 @@ function wayBack(services: readonly ProxiedService[], context: RuleContext): rea
     chain: chains.masquerade,
     words: `${words} -j MASQUERADE`,
   });
-  const between = rule(`-s ${podSubnet} -d ${podSubnet} -m conntrack --ctstate DNAT`);
   const all = new Map(
     services
       .flatMap(({ ports }) => ports.flatMap(targets))
@@ -148,7 +148,9 @@ function wayBack(services: readonly ProxiedService[], context: RuleContext): rea
   );
   return [
     rule(`-s 127.0.0.0/8 -o ${bridgeName}`),
-    ...(isBridgeFiltered ? [...pods].map((address) => rule(`-s ${address}/32 -d ${address}/32`)) : [between]),
+    ...(isBridgeFiltered || podSubnet === undefined
+      ? [...pods].map((address) => rule(`-s ${address}/32 -d ${address}/32`))
+      : [rule(`-s ${podSubnet} -d ${podSubnet} -m conntrack --ctstate DNAT`)]),
     ...backends
       .filter(({ address }) => !pods.has(address))
       .map(({ match }) => rule(`${match} -m conntrack --ctstate DNAT`)),
@@ -188,7 +190,8 @@ function networkRules({ chains, bridgeName, serviceNetwork }: RuleContext): read
   ];
 }
 
-function isWithin(address: string, subnet: string): boolean {
+function isWithin(address: string, subnet: string | undefined): boolean {
+  if (subnet === undefined) return false;
   const { first, last } = rangeOf(subnet);
   const { first: value } = rangeOf(address);
   return first <= value && value <= last;

@@ -50,7 +50,6 @@ export class HostBench implements ServiceBench {
     return {
       mark,
       bridgeName,
-      podSubnet: () => this.#subnet.cidr,
       serviceNetwork: this.#subnet.cidr.replace(
         /^100\.(\d+)/,
         (_, second: string) => `10.${Number(second) + 64}`,

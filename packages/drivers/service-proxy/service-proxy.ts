@@ -17,8 +17,6 @@ export interface ServiceProxyOptions {
   readonly mark: string;
   /** It is there as long as a pod is. */
   readonly bridgeName: string;
-  /** Such as `10.42.0.0/24`; `undefined` as long as there is no network for pods. */
-  readonly podSubnet: () => string | undefined;
   /** Such as `10.43.0.0/16`. */
   readonly serviceNetwork: string;
   readonly logger: Logger;
@@ -36,6 +34,8 @@ export class RuleServiceProxy implements ServiceProxy {
   readonly #claims = new PortClaims();
   readonly #queue = new TaskQueue();
   #capabilities: ServiceProxyCapabilities = nothingProbed;
+  /** Nothing of ours is on the host. */
+  #isClear = false;
 
   constructor(options: ServiceProxyOptions) {
     this.#options = options;
@@ -62,7 +62,7 @@ export class RuleServiceProxy implements ServiceProxy {
 
   async release(signal: AbortSignal): Promise<void> {
     await this.#inTurn(signal, async () => {
-      if (!this.#bridge.isThere && this.#findPrograms()) await this.#rules.bring(noRules);
+      if (!this.#bridge.isThere) await this.#clear();
     });
   }
 
@@ -76,25 +76,31 @@ export class RuleServiceProxy implements ServiceProxy {
   }
 
   async #apply(services: readonly ProxiedService[]): Promise<readonly ServiceProblem[]> {
-    const { services: can, affinity } = this.#capabilities;
-    if (!can.isAvailable) throw unavailable(can.reason, can.wayOut ?? '');
-    const podSubnet = this.#options.podSubnet();
-    if (podSubnet === undefined || !this.#isNeeded(services)) {
-      await this.#claims.hold([]);
-      await this.#rules.bring(noRules);
+    if (!this.#isNeeded(services)) {
+      await this.#clear();
       return [];
     }
+    const { services: can, affinity } = this.#capabilities;
+    if (!can.isAvailable) throw unavailable(can.reason, can.wayOut ?? '');
+    this.#isClear = false;
     const taken = withoutTaken(services, await this.#claims.hold(services.flatMap(nodePorts)));
     const left = await this.#bring(taken.services, {
       chains: this.#chains,
       bridgeName: this.#bridge.name,
-      podSubnet,
+      podSubnet: this.#bridge.subnet,
       serviceNetwork: this.#options.serviceNetwork,
-      isBridgeFiltered: await this.#bridge.isFiltered(),
+      isBridgeFiltered: await this.#bridge.filter(),
       hasAffinity: affinity.isAvailable,
     });
     await this.#bridge.open();
     return [...taken.problems, ...left, ...notSticky(services, affinity)];
+  }
+
+  /** Where nothing is, nothing comes by itself: it is looked for what an earlier life left once. */
+  async #clear(): Promise<void> {
+    await this.#claims.hold([]);
+    if (!this.#isClear && this.#findPrograms()) await this.#rules.bring(noRules);
+    this.#isClear = true;
   }
 
   /** Without a pod, only what is elsewhere could be reached. */

@@ -2,7 +2,7 @@ import type { Disposable } from '@sheaf/base';
 import type { Capability } from '../capability.ts';
 import type { Progress } from '../volumes.ts';
 import type { MachineSpec } from './machine.ts';
-import type { DiskFile, DiskLimits, MachineDisk, MachineNic } from './machine-devices.ts';
+import type { DiskFile, DiskLimits, MachineDisk, MachineNic, PortForward } from './machine-devices.ts';
 import type { MachineObservation } from './machine-state.ts';
 
 export interface HypervisorCapabilities {
@@ -138,8 +138,8 @@ export interface Hypervisor extends Disposable {
     options: { readonly tailBytes: number },
     signal: AbortSignal,
   ): Promise<Uint8Array>;
-  /** A connection to a port of the guest on the pod network. */
-  openPort(id: string, port: { readonly guestPort: number }, signal: AbortSignal): Promise<ByteStream>;
+  /** A connection to a port of the guest on the pod network. By UDP each chunk is one message, in both directions. */
+  openPort(id: string, port: PortForward, signal: AbortSignal): Promise<ByteStream>;
   /** One command of the QEMU guest agent protocol and its answer. */
   askAgent(
     id: string,

@@ -240,6 +240,9 @@ export async function plugsIntoBridges(scene: Scene): Promise<void> {
   await hypervisor.forget('two', signal);
 }
 
+const web = { protocol: 'tcp', guestPort: 80 } as const;
+const time = { protocol: 'udp', guestPort: 123 } as const;
+
 export async function forwardsPorts(scene: Scene): Promise<void> {
   const { hypervisor, signal } = scene;
   const forwards = [
@@ -256,13 +259,20 @@ export async function forwardsPorts(scene: Scene): Promise<void> {
     one.forwards.map(({ protocol, guestPort, nic: name }) => ({ protocol, guestPort, name })),
     forwards.map((forward) => ({ ...forward, name: 'default' })),
   );
-  (await hypervisor.openPort('one', { guestPort: 80 }, signal)).dispose();
-  const added = (await scene.find('one')).forwards.find(({ guestPort }) => guestPort === 80);
-  assert.equal(added?.protocol, 'tcp');
+  (await hypervisor.openPort('one', web, signal)).dispose();
+  const names = await hypervisor.openPort('one', { protocol: 'udp', guestPort: 53 }, signal);
+  await names.write(new Uint8Array([1]));
+  names.dispose();
+  (await hypervisor.openPort('one', time, signal)).dispose();
+  assert.deepEqual(
+    (await scene.find('one')).forwards.map(({ protocol, guestPort }) => `${guestPort}/${protocol}`),
+    ['22/tcp', '53/udp', '80/tcp', '123/udp'],
+  );
   await scene.run('three');
-  await scene.refuses(hypervisor.openPort('three', { guestPort: 80 }, signal), 'BadRequest', /pod network/);
+  for (const port of [web, time])
+    await scene.refuses(hypervisor.openPort('three', port, signal), 'BadRequest', /pod network/);
   await hypervisor.attachNic('three', scene.nic('late'), signal);
-  (await hypervisor.openPort('three', { guestPort: 80 }, signal)).dispose();
+  (await hypervisor.openPort('three', web, signal)).dispose();
   assert.deepEqual(
     (await scene.find('three')).forwards.map(({ nic: name, guestPort }) => [name, guestPort]),
     [['late', 80]],

@@ -46,6 +46,8 @@ export interface MachineObservation {
   readonly title: string;
   readonly state: 'starting' | 'paused' | 'running' | 'unresponsive' | 'ended';
   readonly isStalled?: boolean;
+  /** Its memory is being kept: as soon as that is done, its disks go on in new files. */
+  readonly isMemoryBeingKept?: boolean;
   readonly end?: MachineEnd;
   readonly processId?: number;
   readonly accelerator?: 'kvm' | 'tcg';

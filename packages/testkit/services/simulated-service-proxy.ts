@@ -44,7 +44,8 @@ export class SimulatedServiceProxy implements ServiceProxy {
   async apply(services: readonly ProxiedService[], signal: AbortSignal): Promise<readonly ServiceProblem[]> {
     signal.throwIfAborted();
     const { isAvailable, reason } = this.#capabilities.services;
-    if (!isAvailable) throw new StatusError({ reason: 'ServiceUnavailable', message: reason });
+    if (!isAvailable && services.length > 0)
+      throw new StatusError({ reason: 'ServiceUnavailable', message: reason });
     const { refusal } = this.#host.faults;
     const problems: ServiceProblem[] = [];
     this.#letGo(services.flatMap(({ ports }) => ports.flatMap(portKeys)));
