@@ -7,6 +7,7 @@ import {
   closesRefusedSwitch,
   forwardsPorts,
   guardsDisks,
+  guardsFilesBeneath,
   plugsIntoBridges,
   resizesAndLimits,
   switchesDisks,
@@ -89,6 +90,7 @@ export function testHypervisor({ driver, skip, withWorld }: HypervisorContract):
     check('lets the guest go on when it dies while memory is kept, and keeps it then', keepsMemoryAfterDeath);
     check('says why the memory of a machine cannot be kept', tellsWhatCannotBeKept);
     check('starts no machine with the memory of a different one', refusesMemoryOfOther);
+    check('lets nobody write to a file that lies beneath that of another', guardsFilesBeneath);
     check('keeps no file open for a switch that is refused', closesRefusedSwitch);
     check('attaches and detaches network cards', attachesNics);
     check('plugs network cards into bridges, and out', plugsIntoBridges);

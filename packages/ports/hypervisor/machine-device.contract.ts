@@ -179,6 +179,27 @@ export async function closesRefusedSwitch(scene: Scene): Promise<void> {
   assert.equal((await scene.start('two', { disks: [other] })).end, undefined, 'another machine may have it');
 }
 
+export async function guardsFilesBeneath(scene: Scene): Promise<void> {
+  const { hypervisor, signal, world } = scene;
+  const base = await world.makeDisk('base');
+  const disk: MachineDisk = { name: 'root', device: 'disk', bus: 'virtio', file: base };
+  await scene.run('one', { disks: [disk] });
+  const early = await world.makeOverlay('early', base);
+  const above = await scene.start('two', { disks: [{ ...disk, file: early }] });
+  assert.equal(above.end?.cause, 'start-failed', 'nothing is written on top of what another one writes to');
+  await hypervisor.switchDisks(
+    'one',
+    [{ name: 'root', overlay: await world.makeOverlay('new', base) }],
+    signal,
+  );
+  const below = await scene.start('three', { disks: [disk] });
+  assert.equal(below.end?.cause, 'start-failed', 'nobody writes to what lies beneath');
+  await scene.run('four');
+  await assert.rejects(hypervisor.attachDisk('four', { ...disk, bus: 'scsi' }, signal));
+  await hypervisor.end('one', signal);
+  await hypervisor.attachDisk('four', { ...disk, bus: 'scsi' }, signal);
+}
+
 function byText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }

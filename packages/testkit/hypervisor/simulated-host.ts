@@ -1,5 +1,6 @@
 import type { Clock, Random } from '@sheaf/base';
 import type { HypervisorCapabilities, MachineDisk, MachineEnd, MachineNic, MachineSpec } from '@sheaf/ports';
+import { areInConflict, type OpenedDisk } from './file-locks.ts';
 import { copyOf, type SimulatedMemory } from './simulated-memory.ts';
 import { type ProcessHost, SimulatedProcess } from './simulated-process.ts';
 
@@ -28,6 +29,8 @@ export interface SimulatedHostOptions {
   readonly random: Random;
   /** Whether a file can be opened; all can, if absent. */
   readonly hasFile?: (path: string) => boolean;
+  /** The files that a file lies on, which are open with it; none, if absent. */
+  readonly filesBeneath?: (path: string) => readonly string[];
   readonly bridges?: readonly string[];
   readonly capabilities?: Partial<HypervisorCapabilities>;
 }
@@ -91,7 +94,7 @@ export class SimulatedHost {
     if (machine.wasLaunched) return;
     machine.wasLaunched = true;
     const { spec } = machine;
-    const refusal = this.faults.startFailure(spec) ?? this.refusal(spec.disks);
+    const refusal = this.faults.startFailure(spec) ?? this.refusal(spec.id, spec.disks);
     if (refusal !== undefined) {
       machine.end = { cause: 'start-failed', message: refusal };
       return;
@@ -133,14 +136,14 @@ export class SimulatedHost {
     };
   }
 
-  /** Why these disks cannot be opened by one more process, in the program's manner; `undefined` if they can. */
-  refusal(disks: readonly MachineDisk[]): string | undefined {
+  /** Why a machine cannot open these disks, in the program's manner; `undefined` if it can. */
+  refusal(id: string, disks: readonly MachineDisk[]): string | undefined {
     for (const disk of disks) {
       const path = disk.file?.path;
       if (path === undefined) continue;
       if (this.options.hasFile?.(path) === false)
         return `Could not open '${path}': No such file or directory`;
-      const owner = this.faults.ignoresLocks ? undefined : this.#ownerOf(disk, path);
+      const owner = this.faults.ignoresLocks ? undefined : this.#ownerOf(id, this.#opened(disk, path));
       if (owner !== undefined) return `Could not open '${path}': the lock is held by machine ${owner}`;
     }
     return undefined;
@@ -231,16 +234,18 @@ export class SimulatedHost {
     this.announce(machine.spec.id);
   }
 
-  #ownerOf(disk: MachineDisk, path: string): string | undefined {
+  /** What a machine has open as the same disk already is no obstacle: it goes on from it. */
+  #ownerOf(id: string, opened: OpenedDisk): string | undefined {
     for (const { spec, process } of this.machines.values())
-      for (const other of process?.disks.values() ?? [])
-        if (other.file?.path === path && isExclusive(disk, other)) return spec.id;
+      for (const disk of process?.disks.values() ?? []) {
+        const isItself = spec.id === id && disk.name === opened.disk.name;
+        if (disk.file && !isItself && areInConflict(opened, this.#opened(disk, disk.file.path)))
+          return spec.id;
+      }
     return undefined;
   }
-}
 
-function isExclusive(a: MachineDisk, b: MachineDisk): boolean {
-  const readsOnly = (disk: MachineDisk): boolean => disk.isReadOnly === true || disk.device === 'cdrom';
-  if (readsOnly(a) && readsOnly(b)) return false;
-  return a.isShareable !== true || b.isShareable !== true;
+  #opened(disk: MachineDisk, path: string): OpenedDisk {
+    return { disk, paths: [path, ...(this.options.filesBeneath?.(path) ?? [])] };
+  }
 }

@@ -143,7 +143,7 @@ export class SimulatedHypervisor implements Hypervisor {
       if (machine.leaving.has(`disk/${disk.name}`)) throw refusals.leaving(disk.name);
       if (process.disks.has(disk.name)) return;
       if (disk.bus === 'sata') throw refusals.coldBus(disk.name);
-      this.#open([disk]);
+      this.#open(id, [disk]);
       process.disks.set(disk.name, disk);
     });
   }
@@ -167,7 +167,7 @@ export class SimulatedHypervisor implements Hypervisor {
       process.disks.set(change.name, drive);
       if (!change.file) return;
       const filled = { ...drive, file: change.file };
-      this.#open([filled]);
+      this.#open(id, [filled]);
       process.disks.set(change.name, filled);
     });
   }
@@ -238,7 +238,7 @@ export class SimulatedHypervisor implements Hypervisor {
       const switched = disks
         .map(({ name, overlay }) => ({ ...diskOf(process, name), file: overlay }))
         .filter(({ name, file }) => process.disks.get(name)?.file?.path !== file.path);
-      this.#open(switched);
+      this.#open(id, switched);
       for (const disk of switched) process.disks.set(disk.name, disk);
     });
   }
@@ -356,8 +356,8 @@ export class SimulatedHypervisor implements Hypervisor {
     return machine;
   }
 
-  #open(disks: readonly MachineDisk[]): void {
-    const words = this.#host.refusal(disks);
+  #open(id: string, disks: readonly MachineDisk[]): void {
+    const words = this.#host.refusal(id, disks);
     if (words !== undefined) throw new Error(words);
   }
 

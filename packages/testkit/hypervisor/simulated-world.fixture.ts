@@ -12,6 +12,7 @@ export class SimulatedWorld implements HypervisorWorld {
   readonly guest = { kind: 'file', path: '/guest.bin' } as const;
   readonly bridge: NonNullable<HypervisorWorld['bridge']>;
   readonly #files = new Set<string>();
+  readonly #bases = new Map<string, string>();
   readonly #opened: SimulatedHypervisor[] = [];
 
   constructor(seed = 1) {
@@ -19,6 +20,7 @@ export class SimulatedWorld implements HypervisorWorld {
       clock: this.clock,
       random: new SeededRandom(seed),
       hasFile: (path) => this.#files.has(path),
+      filesBeneath: (path) => this.#beneath(path),
       bridges: ['bridge'],
     });
     this.bridge = { name: 'bridge', ports: () => Promise.resolve(this.host.bridgePorts('bridge')) };
@@ -36,8 +38,10 @@ export class SimulatedWorld implements HypervisorWorld {
     return Promise.resolve({ path, format: 'qcow2' });
   }
 
-  makeOverlay(name: string): Promise<DiskFile> {
-    return this.makeDisk(name);
+  async makeOverlay(name: string, base: DiskFile): Promise<DiskFile> {
+    const overlay = await this.makeDisk(name);
+    this.#bases.set(overlay.path, base.path);
+    return overlay;
   }
 
   memoryPath(name: string): string {
@@ -86,6 +90,11 @@ export class SimulatedWorld implements HypervisorWorld {
     return Promise.resolve(
       [...machines.keys(), ...persistentKeys, ...this.host.bridgePorts('bridge')].toSorted(),
     );
+  }
+
+  #beneath(path: string): string[] {
+    const base = this.#bases.get(path);
+    return base === undefined ? [] : [base, ...this.#beneath(base)];
   }
 
   #machineOf(processId: number): string {

@@ -99,6 +99,12 @@ export class SimulatedMedium {
     return (this.files.get(path) ?? 0) + (this.files.get(`${path}.part`) ?? 0);
   }
 
+  /** What a file lies on, the next one first. */
+  filesBeneath(path: string): string[] {
+    const [top, ...beneath] = reachable([...this.layers()].filter((layer) => layer.path === path));
+    return top ? beneath.map((layer) => layer.path) : [];
+  }
+
   /** Holds what another medium holds, and shares nothing with it that changes. */
   takeOver(other: SimulatedMedium): void {
     const copies = new Map<SimulatedLayer, SimulatedLayer>();

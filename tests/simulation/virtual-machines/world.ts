@@ -63,6 +63,7 @@ export class World {
       clock: this.#clock,
       random: this.#random,
       hasFile: (path) => this.#hasFile(path),
+      filesBeneath: (path) => this.medium.filesBeneath(path),
       capabilities: { parallelStarts: 2 },
     });
     this.host.faults.ignoresLocks = options.planted.has('mixesFiles');
