@@ -10,7 +10,7 @@ import { serverVersion } from './version.ts';
 
 /** The controllers of this node and of virtual machines, with the host as their world. */
 export function registerMachineControllers(manager: Manager, host: MachineHost): void {
-  const { hypervisor, volumes, nodeName } = host;
+  const { hypervisor, volumes, memories, nodeName } = host;
   const settings = manager.informer(resources.settings);
   host.overCommitStorage(
     () => readSetting(overcommitConfig, settings.cache.get(overcommitConfig.name)).storage / 100,
@@ -35,10 +35,11 @@ export function registerMachineControllers(manager: Manager, host: MachineHost):
     hypervisor,
     volumes,
     files: host.files,
+    memories,
     containers: { disks: host.containerDisks, volumes },
     nodeName,
     memoryBytes: () => host.memoryBytes,
     hasBridge: (name) => host.hasBridge(name),
   });
-  registerBackups(manager);
+  registerBackups(manager, { memories, hypervisor });
 }

@@ -14,6 +14,7 @@ import type {
   Hypervisor,
   Images,
   MachineFiles,
+  MachineMemories,
   Volumes,
 } from '@sheaf/ports';
 import { nodeNameOf } from './node-name.ts';
@@ -37,6 +38,7 @@ export interface MachineHost {
   readonly facts: Host;
   readonly hypervisor: Hypervisor;
   readonly volumes: Volumes;
+  readonly memories: MachineMemories;
   readonly images: Images;
   readonly containerDisks: ContainerDisks;
   /** Where images that are sent to us come in. */
@@ -96,6 +98,7 @@ export async function openMachineHost(options: MachineHostOptions): Promise<Mach
     facts: openHost(dataDir),
     hypervisor,
     volumes: disk.volumes,
+    memories: disk.memories,
     images: disk.images,
     containerDisks: disk.containerDisks,
     uploads: new UploadDesk({ images: disk.images, clock }),

@@ -40,12 +40,12 @@ export function registerStorageControllers(
   manager: Manager,
   { host, address }: { readonly host: MachineHost; readonly address: UploadOptions['address'] },
 ): void {
-  const { volumes, images, uploads, hypervisor, containerDisks: containers } = host;
+  const { volumes, memories, images, uploads, hypervisor, containerDisks: containers } = host;
   registerVolume(manager, { volumes, images, hypervisor });
   registerImage(manager, { images, uploads });
   registerDataVolume(manager, { images, containers });
   registerUploads(manager, { images, address });
-  registerSnapshot(manager, { volumes, hypervisor });
+  registerSnapshot(manager, { volumes, hypervisor, memories });
 }
 
 /**

@@ -17,12 +17,13 @@ import {
 } from '../../packages/drivers/local-disk/local-disk.fixture.ts';
 import { installStorageKinds } from './storage-kinds.ts';
 
-type Machines = Pick<Hypervisor, 'list' | 'resizeDisk' | 'switchDisks' | 'askAgent'>;
+type Machines = Pick<Hypervisor, 'list' | 'resizeDisk' | 'switchDisks' | 'saveMemory' | 'askAgent'>;
 
 export const noMachines: Machines = {
   askAgent: () => Promise.reject(new Error('there are no machines')),
   list: () => Promise.resolve([]),
   resizeDisk: () => Promise.reject(new Error('there are no machines')),
+  saveMemory: () => Promise.reject(new Error('there are no machines')),
   switchDisks: () => Promise.reject(new Error('there are no machines')),
 };
 
@@ -57,7 +58,7 @@ export async function withLocalStorage(
         manager = new Manager({ client, clock: systemClock, random: systemRandom, logger: silentLogger });
         const { volumes, images } = bench;
         registerVolumes(manager, { volumes, images, hypervisor: machines });
-        registerSnapshots(manager, { volumes, hypervisor: machines });
+        registerSnapshots(manager, { volumes, hypervisor: machines, memories: bench.disk.memories });
         void manager.start();
       },
     };

@@ -90,10 +90,10 @@ export class RandomUse {
     this.#disk?.crash();
     const { clock, random } = this.#simulation;
     const disk = openSimulatedDisk({ medium: this.#medium, sources: this.#sources, clock, random });
-    const { volumes, images } = disk;
+    const { volumes, images, memories } = disk;
     const hypervisor = this.#machines;
     registerVolumes(manager, { volumes, images, hypervisor });
-    registerSnapshots(manager, { volumes, hypervisor });
+    registerSnapshots(manager, { volumes, hypervisor, memories });
     registerDataVolumes(manager, { images });
     registerGarbageCollection(manager);
     this.#disk = disk;

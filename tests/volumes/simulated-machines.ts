@@ -1,5 +1,5 @@
 import { StatusError } from '@sheaf/base';
-import type { DiskFile, Hypervisor, MachineObservation } from '@sheaf/ports';
+import type { DiskFile, Hypervisor, MachineObservation, MemoryOrder, Progress } from '@sheaf/ports';
 import type { SimulatedMedium } from '@sheaf/testkit/volumes/index';
 
 type OpenDisk = ReturnType<SimulatedMedium['open']>;
@@ -12,7 +12,7 @@ interface Disk {
 
 /** Machines that do nothing but keep disks open, as far as volumes are concerned. They outlive every crash. */
 export class SimulatedMachines
-  implements Pick<Hypervisor, 'list' | 'resizeDisk' | 'switchDisks' | 'askAgent'>
+  implements Pick<Hypervisor, 'list' | 'resizeDisk' | 'switchDisks' | 'saveMemory' | 'askAgent'>
 {
   readonly #medium: SimulatedMedium;
   readonly #disks = new Map<string, Disk[]>();
@@ -22,6 +22,10 @@ export class SimulatedMachines
   readonly done: string[] = [];
   /** The disks that went on in new files at one moment, each time. */
   readonly moments: (readonly string[])[] = [];
+  /** The memory that is being kept of each machine. */
+  readonly #saves = new Map<string, MemoryOrder>();
+  /** It takes until the end of saves is asked for. */
+  isStuck = false;
 
   constructor(medium: SimulatedMedium) {
     this.#medium = medium;
@@ -81,8 +85,9 @@ export class SimulatedMachines
       devices: disks.map(({ name, file }) => ({ name, kind: 'disk', path: file.path, isLeaving: false })),
       forwards: [],
       sockets: 1,
-      memoryBytes: 2 ** 27,
+      memoryBytes: 2 ** 26,
       isAgentConnected: this.#agents.has(id),
+      ...(this.#saves.has(id) && { isMemoryBeingKept: true }),
       guestResets: 0,
     }));
   }
@@ -104,6 +109,28 @@ export class SimulatedMachines
       disk.file = overlay;
       disk.open = this.#medium.open(overlay);
     }
+  }
+
+  /** Is half done, then done: memory and disks in one step. */
+  async saveMemory(id: string, order: MemoryOrder): Promise<Progress> {
+    const { path, disks } = order;
+    const isSwitched = disks.every(({ name, overlay }) => this.#disk(id, name).file.path === overlay.path);
+    if (isSwitched && this.#medium.files.has(path)) return { state: 'done' };
+    if (this.#saves.has(id) && !this.isStuck) {
+      await this.endSaves(id);
+      return { state: 'done' };
+    }
+    this.#saves.set(id, order);
+    return { state: 'working', percent: 50 };
+  }
+
+  async endSaves(id: string): Promise<void> {
+    const order = this.#saves.get(id);
+    this.#saves.delete(id);
+    if (!order) return;
+    this.done.push('memory');
+    this.#medium.files.set(order.path, 2 ** 20);
+    await this.switchDisks(id, order.disks);
   }
 
   #disk(id: string, name?: string): Disk {

@@ -136,12 +136,12 @@ export class StorageWorld {
       random: new SeededRandom(life),
       logger: silentLogger,
     });
-    const { volumes, images } = disk;
+    const { volumes, images, memories } = disk;
     const hypervisor = this.#mortalMachines(isOver);
     registerVolumes(manager, { volumes, images, hypervisor });
-    registerSnapshots(manager, { volumes, hypervisor });
+    registerSnapshots(manager, { volumes, hypervisor, memories });
     registerDataVolumes(manager, { images });
-    if (this.#hasBackups) registerBackups(manager);
+    if (this.#hasBackups) registerBackups(manager, { memories, hypervisor });
     registerGarbageCollection(manager);
     void manager.start();
     this.#disk = disk;
@@ -290,10 +290,10 @@ export class StorageWorld {
 
   #mortalMachines(
     isOver: () => boolean,
-  ): Pick<SimulatedMachines, 'list' | 'resizeDisk' | 'switchDisks' | 'askAgent'> {
-    const mortal = async (act: () => Promise<void>): Promise<void> => {
+  ): Pick<SimulatedMachines, 'list' | 'resizeDisk' | 'switchDisks' | 'saveMemory' | 'askAgent'> {
+    const mortal = async <T>(act: () => Promise<T>): Promise<T> => {
       if (isOver() || this.#changes()) throw new Error('the process is dead');
-      await act();
+      return await act();
     };
     return {
       list: () => this.machines.list(),
@@ -303,6 +303,7 @@ export class StorageWorld {
         if (isOver() || (!isLook && this.#changes())) throw new Error('the process is dead');
         return await this.machines.askAgent(id, command);
       },
+      saveMemory: (id, order) => mortal(() => this.machines.saveMemory(id, order)),
       switchDisks: (id, disks) => mortal(() => this.machines.switchDisks(id, disks)),
     };
   }
@@ -324,6 +325,7 @@ const looks = new Set([
   'snapshots-listed',
   'prepared-found',
   'unowned-found',
+  'memories-listed',
   'images-listed',
   'image-found',
 ]);

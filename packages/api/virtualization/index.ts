@@ -34,5 +34,6 @@ export type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from 
 export * from './kind-definitions.ts';
 export * from './storage/container-volumes.ts';
 export * from './storage/insecure-registries.ts';
+export * from './storage/memory-start.ts';
 export * from './storage/upload-target.ts';
 export * from './storage/volume-kinds.ts';

@@ -26,6 +26,7 @@ export function runningObservation(
     // The moment in which it stands for its memory to be kept is nobody's pause.
     state: facts.status === 'running' || notes.memoryOrder ? 'running' : 'paused',
     ...(facts.status === 'io-error' && { isStalled: true }),
+    ...(notes.memoryOrder && { isMemoryBeingKept: true }),
     processId: pid,
     devices: facts.devices.map((device) => ({
       ...device,

@@ -6,6 +6,7 @@ import type {
 } from '@sheaf/api/virtualization/index';
 import { type JsonObject, jsonEqual } from '@sheaf/base';
 import { backups, invalid, machines, restores, secrets } from './admission-words.ts';
+import { checkMemoryKept, checkMemoryWord } from './memory-admission.ts';
 import { secretNamesOf } from './secret-references.ts';
 
 /** What snapshots of machines may say, and when they may go. */
@@ -17,6 +18,8 @@ export const backupRule: AdmissionRule = {
   async validate(object, old, context) {
     if (!object) return checkDeletion(context);
     if (object.metadata.deletionTimestamp !== undefined) return allow();
+    const problem = checkMemoryWord(object) ?? checkMemoryKept(object, old);
+    if (problem) return problem;
     const { spec } = object as VirtualMachineBackup;
     if (!old) return await checkNew(spec, context);
     const isSame = jsonEqual(asObject(spec), asObject((old as VirtualMachineBackup).spec));

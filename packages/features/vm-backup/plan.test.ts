@@ -35,6 +35,7 @@ function factsOf(facts: Partial<BackupFacts>): BackupFacts {
   return {
     backup,
     machine,
+    instance: undefined,
     findClaim: (name) => (name === 'v' ? claim : undefined),
     findSnapshot: () => undefined,
     secrets: new Map([['words', { metadata: {}, data: { userdata: 'aGk=' } }]]),

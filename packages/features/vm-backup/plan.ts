@@ -7,10 +7,12 @@ import {
   type VirtualMachine,
   type VirtualMachineBackup,
   type VirtualMachineBackupStatus,
+  type VirtualMachineInstance,
   type VolumeBackup,
   type VolumeSnapshot,
 } from '@sheaf/api/virtualization/index';
 import { parseQuantity, quantityAsNumber } from '@sheaf/base';
+import { hasMemory, obstacleToMemory } from './kept-memory.ts';
 import { conditionsOf, firstFault, messageOf, noBackupTarget, waitingOf } from './outcome.ts';
 import { secretNamesOf } from './secret-references.ts';
 import { claimNameOf, sourceClaimOf } from './source-disks.ts';
@@ -18,6 +20,8 @@ import { claimNameOf, sourceClaimOf } from './source-disks.ts';
 export interface BackupFacts {
   readonly backup: VirtualMachineBackup;
   readonly machine: VirtualMachine | undefined;
+  /** That of the machine. */
+  readonly instance: VirtualMachineInstance | undefined;
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
   readonly findSnapshot: (name: string) => VolumeSnapshot | undefined;
   /** Those that the machine is started with, as the server has them. */
@@ -74,7 +78,7 @@ function planSource(facts: BackupFacts): BackupPlan {
 }
 
 function missingOf(facts: BackupFacts): Waiting | undefined {
-  const { backup, machine } = facts;
+  const { backup, machine, instance } = facts;
   const { name } = backup.spec.source;
   if (!machine || machine.metadata.deletionTimestamp !== undefined)
     return {
@@ -84,6 +88,8 @@ function missingOf(facts: BackupFacts): Waiting | undefined {
       wayOut: 'create the virtual machine, or delete this',
       object: objectOf(backup, 'VirtualMachine', name),
     };
+  const obstacle = hasMemory(backup) ? obstacleToMemory(machine, instance) : undefined;
+  if (obstacle) return obstacle;
   const claim = disksOf(machine).find(({ claimName }) => !facts.findClaim(claimName));
   if (claim)
     return {
@@ -245,14 +251,14 @@ function problemOf(
   return waitingOf(error.message, object);
 }
 
-function newSnapshot({ metadata, status }: VirtualMachineBackup, volume: VolumeBackup): VolumeSnapshot {
-  const { namespace = '', name = '', uid = '' } = metadata;
+function newSnapshot(backup: VirtualMachineBackup, volume: VolumeBackup): VolumeSnapshot {
+  const { namespace = '', name = '', uid = '' } = backup.metadata;
   const owner = { apiVersion: 'harvesterhci.io/v1beta1', kind: 'VirtualMachineBackup', name, uid };
   return {
     metadata: {
       namespace,
       name: volume.name ?? '',
-      ...atOneMoment(uid, status?.volumeBackups?.length ?? 1),
+      ...atOneMoment(backup),
       ownerReferences: [{ ...owner, controller: true }],
     },
     spec: {
@@ -263,9 +269,17 @@ function newSnapshot({ metadata, status }: VirtualMachineBackup, volume: VolumeB
 }
 
 /** Under a running machine, all its disks are taken at once. */
-function atOneMoment(uid: string, size: number): Pick<VolumeSnapshot['metadata'], 'annotations'> {
-  if (size < 2) return {};
-  return { annotations: { 'sheaf.dev/moment': uid, 'sheaf.dev/moment-size': String(size) } };
+function atOneMoment(backup: VirtualMachineBackup): Pick<VolumeSnapshot['metadata'], 'annotations'> {
+  const { metadata, status } = backup;
+  const size = status?.volumeBackups?.length ?? 1;
+  if (size < 2 && !hasMemory(backup)) return {};
+  return {
+    annotations: {
+      'sheaf.dev/moment': metadata.uid ?? '',
+      'sheaf.dev/moment-size': String(size),
+      ...(hasMemory(backup) ? { 'sheaf.dev/moment-memory': 'true' } : {}),
+    },
+  };
 }
 
 function objectOf({ metadata }: VirtualMachineBackup, kind: string, name: string): WaitedFor {

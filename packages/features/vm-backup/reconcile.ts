@@ -3,6 +3,7 @@ import type {
   PersistentVolumeClaim,
   VirtualMachine,
   VirtualMachineBackup,
+  VirtualMachineInstance,
   VolumeSnapshot,
 } from '@sheaf/api/virtualization/index';
 import { type Clock, type JsonObject, jsonEqual, StatusError } from '@sheaf/base';
@@ -20,6 +21,7 @@ export interface BackupParts {
   readonly machines: ObjectCache<VirtualMachine>;
   readonly claims: ObjectCache<PersistentVolumeClaim>;
   readonly snapshots: ObjectCache<VolumeSnapshot>;
+  readonly instances: ObjectCache<VirtualMachineInstance>;
 }
 
 const againMs = 30_000;
@@ -50,7 +52,7 @@ export async function reconcileBackup(
 }
 
 async function readBackup(
-  { client, clock, machines, claims, snapshots }: BackupParts,
+  { client, clock, machines, instances, claims, snapshots }: BackupParts,
   backup: VirtualMachineBackup,
   signal: AbortSignal,
 ): Promise<BackupFacts> {
@@ -60,6 +62,7 @@ async function readBackup(
   return {
     backup,
     machine,
+    instance: instances.get(`${namespace}/${backup.spec.source.name}`),
     findClaim: (name) => claims.get(`${namespace}/${name}`),
     findSnapshot: (name) => snapshots.get(`${namespace}/${name}`),
     secrets: await readSecrets(client, { namespace, names }, signal),

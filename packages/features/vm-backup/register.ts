@@ -1,7 +1,11 @@
 import type { ApiExtensions } from '@sheaf/api';
+import { DisposableStore } from '@sheaf/base';
 import { resources } from '@sheaf/client';
-import { EventRecorder, keyOf, type Manager } from '@sheaf/runtime';
+import type { Hypervisor, MachineMemories } from '@sheaf/ports';
+import { again, EventRecorder, keyOf, type Manager } from '@sheaf/runtime';
+
 import { backupRule } from './backup-admission.ts';
+import { sweepMemories } from './memory-sweep.ts';
 import { reconcileBackup } from './reconcile.ts';
 import { reconcileRestore } from './reconcile-restore.ts';
 import { restoreRule } from './restore-admission.ts';
@@ -12,8 +16,18 @@ export function extend(api: ApiExtensions): void {
   api.addAdmission(restoreRule);
 }
 
+export interface BackupOptions {
+  /** Where the memory of machines is that was kept with their snapshots. */
+  readonly memories: Pick<MachineMemories, 'list' | 'remove'>;
+  readonly hypervisor: Pick<Hypervisor, 'list'>;
+}
+
+const sweepMs = 600_000;
+/** How often it is looked whether what was still written to can go. */
+const sweepAgainMs = 5000;
+
 /** Snapshots of whole machines, and what is restored from them. */
-export function register(manager: Manager): void {
+export function register(manager: Manager, options: BackupOptions): void {
   const { client, clock, random, logger } = manager;
   const component = 'harvester-vm-restore-controller';
   const recorder = new EventRecorder({ client, clock, random, logger, component });
@@ -54,7 +68,23 @@ export function register(manager: Manager): void {
         .map(keyOf),
     )
     .watchMapped(machines, ({ metadata }) => unstarted(metadata.namespace))
-    .watchMapped(claims, ({ metadata }) => unstarted(metadata.namespace));
+    .watchMapped(claims, ({ metadata }) => unstarted(metadata.namespace))
+    .watchMapped(instances, ({ metadata }) => unstarted(metadata.namespace));
+  const sweep = manager.controller({
+    name: 'vm-memory',
+    async reconcile(_key, signal) {
+      const isClean = await sweepMemories({ ...options, client }, signal);
+      return again(isClean ? sweepMs : sweepAgainMs);
+    },
+  });
+  sweep.watchMapped(backups, () => []).queue.add('all');
+  const lifetime = new DisposableStore();
+  lifetime.add(
+    backups.onChange(({ object }) => {
+      if (!object) sweep.queue.add('all');
+    }),
+  );
+  manager.add({ start: () => Promise.resolve(), stop: () => Promise.resolve(lifetime.dispose()) });
   manager
     .controller({ name: 'vm-restore', reconcile: (key, signal) => reconcileRestore(parts, key, signal) })
     .watch(restores)

@@ -100,7 +100,7 @@ function planExchange(
   const secrets = planSecrets(facts, backup.status?.secretBackups ?? []);
   const waiting = secrets.waiting ?? replacing;
   const names = { claims: claims.names, secretName: secrets.nameOf };
-  const machine = replacedMachine(target, { restore, source }, names);
+  const machine = replacedMachine(target, { restore, backup, source }, names);
   return {
     steps: [...secrets.steps, ...(secrets.waiting ? [] : [{ action: 'replace-disks', machine } as const])],
     status: toldStatus(facts, claims.status, waiting),

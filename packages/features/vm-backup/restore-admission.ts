@@ -6,13 +6,13 @@ import {
   deny,
   dns1123SubdomainErrors,
 } from '@sheaf/api';
-import type {
-  PersistentVolumeClaim,
-  VirtualMachine,
-  VirtualMachineBackup,
-  VirtualMachineInstance,
-  VirtualMachineRestore,
-  VolumeSnapshot,
+import {
+  type PersistentVolumeClaim,
+  type VirtualMachine,
+  type VirtualMachineBackup,
+  type VirtualMachineInstance,
+  type VirtualMachineRestore,
+  type VolumeSnapshot,
 } from '@sheaf/api/virtualization/index';
 import { type JsonObject, jsonEqual } from '@sheaf/base';
 import {
@@ -25,6 +25,7 @@ import {
   restores,
   snapshots,
 } from './admission-words.ts';
+import { checkMemoryOf, checkMemoryWord } from './memory-admission.ts';
 import { replacedClaims, snapshotsThatGoWith } from './old-volumes.ts';
 import { isOff } from './target-state.ts';
 
@@ -80,7 +81,9 @@ async function checkNew(
     target: objects.find(machines, { namespace, name: target.name }) as VirtualMachine | undefined,
   };
   const checks = newVM === true ? [newName, freeAddresses] : [present, stopped, onlyOne, policy];
-  return firstOf(...[validName, sameNamespace, ...checks].map((check) => () => check(asked))) ?? allow();
+  return (
+    firstOf(...[validName, sameNamespace, memory, ...checks].map((check) => () => check(asked))) ?? allow()
+  );
 }
 
 function validName({ restore }: Asked): AdmissionVerdict | undefined {
@@ -97,6 +100,10 @@ function sameNamespace({ restore, context, backup }: Asked): AdmissionVerdict | 
     'restore to other namespace with backup type snapshot is not supported',
     `Make the restore in the namespace ${namespace}.`,
   );
+}
+
+function memory({ restore, backup }: Asked): AdmissionVerdict | undefined {
+  return checkMemoryWord(restore) ?? (backup && checkMemoryOf(restore, backup));
 }
 
 function newName({ target }: Asked): AdmissionVerdict | undefined {

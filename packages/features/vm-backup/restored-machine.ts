@@ -1,9 +1,13 @@
-import type {
-  VirtualMachine,
-  VirtualMachineBackup,
-  VirtualMachineRestore,
-  VirtualMachineSpec,
+import {
+  givenMemoryAnnotation,
+  memoryStartText,
+  startFromMemoryAnnotation,
+  type VirtualMachine,
+  type VirtualMachineBackup,
+  type VirtualMachineRestore,
+  type VirtualMachineSpec,
 } from '@sheaf/api/virtualization/index';
+import { memoryStartFor } from './kept-memory.ts';
 import { marksOf } from './restore-marks.ts';
 import { withSecretNames, withSecretNamesNoted } from './secret-references.ts';
 import { claimNameOf } from './source-disks.ts';
@@ -14,6 +18,8 @@ const ownAnnotations = new Set([
   'harvesterhci.io/removedPersistentVolumeClaims',
   'harvesterhci.io/mac-address',
   'kubectl.kubernetes.io/last-applied-configuration',
+  startFromMemoryAnnotation,
+  givenMemoryAnnotation,
 ]);
 const templatesAnnotation = 'harvesterhci.io/volumeClaimTemplates';
 const lastStrategyAnnotation = 'harvesterhci.io/vmRunStrategy';
@@ -59,7 +65,7 @@ export function newMachine(
       namespace: metadata.namespace ?? '',
       name: spec.target.name,
       ...(labels ? { labels } : {}),
-      annotations: { ...Object.fromEntries(kept), ...marksOf(restore) },
+      annotations: { ...Object.fromEntries(kept), ...marksOf(restore), ...memoryOf(restore, backup, names) },
     },
     spec: {
       ...rest,
@@ -75,16 +81,40 @@ export function newMachine(
  */
 export function replacedMachine(
   target: VirtualMachine,
-  { restore, source }: { readonly restore: VirtualMachineRestore; readonly source: VirtualMachineSpec },
+  {
+    restore,
+    backup,
+    source,
+  }: {
+    readonly restore: VirtualMachineRestore;
+    readonly backup: VirtualMachineBackup;
+    readonly source: VirtualMachineSpec;
+  },
   names: RestoredNames,
 ): VirtualMachine {
   const { dataVolumeTemplates: _d, running: _r, template, ...rest } = source;
-  const { [templatesAnnotation]: _t, ...kept } = target.metadata.annotations ?? {};
+  const {
+    [templatesAnnotation]: _t,
+    [startFromMemoryAnnotation]: _m,
+    [givenMemoryAnnotation]: _g,
+    ...kept
+  } = target.metadata.annotations ?? {};
+  const annotations = { ...kept, ...marksOf(restore), ...memoryOf(restore, backup, names) };
   return {
     ...target,
-    metadata: { ...target.metadata, annotations: { ...kept, ...marksOf(restore) } },
+    metadata: { ...target.metadata, annotations },
     spec: { ...rest, runStrategy: 'Halted', template: withNames(template, names) },
   };
+}
+
+/** In the same write as its disks: the memory of one moment never meets the disks of another. */
+function memoryOf(
+  restore: VirtualMachineRestore,
+  backup: VirtualMachineBackup,
+  { claims }: RestoredNames,
+): Readonly<Record<string, string>> {
+  const start = memoryStartFor(restore, backup, claims);
+  return start ? { [startFromMemoryAnnotation]: memoryStartText(start) } : {};
 }
 
 /** The machine with the strategy by which it runs again. A start takes the last one that is noted. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@sheaf/api';
+import { memoryAnnotationOf } from './memory-start.ts';
 import { isPausedStartRequested } from './state-change-requests.ts';
 import {
   generationAnnotation,
@@ -47,6 +48,7 @@ export function newInstance(
         ...template.metadata?.annotations,
         [generationAnnotation]: String(metadata.generation ?? 1),
         [madeUnderAnnotation]: runStrategyOf(spec),
+        ...memoryAnnotationOf(machine),
       },
       finalizers: [machineFinalizer, processFinalizer],
       ownerReferences: [ownerReferenceTo(machine)],

@@ -4,6 +4,7 @@ import { typeRefsOf } from './instance-types/expand-machine.ts';
 import type { LiveAbilities } from './live-size.ts';
 import { type LiveUpdate, planLiveUpdate } from './live-update.ts';
 import { planMachineConditions } from './machine-conditions.ts';
+import { withMemoryGiven } from './memory-start.ts';
 import { newInstance, newRevision } from './new-instance.ts';
 import { printableStatusOf } from './printable-status.ts';
 import { backOffLeftMs, planStartFailure } from './start-failure.ts';
@@ -261,7 +262,7 @@ function planStart({ facts, machine, requests, backOffMs }: View): MachineStep {
 function planUpkeep(view: View): MachineStep {
   const { machine, instance, live } = view;
   if (instance && isFinal(instance)) return released(instance);
-  const changed = withVolumeRequests(machine);
+  const changed = withMemoryGiven(machine, instance) ?? withVolumeRequests(machine);
   if (changed) return { action: 'update-machine', machine: changed };
   if (!instance || !live) return none;
   return planInstanceUpdate(machine, instance, live);

@@ -45,11 +45,22 @@ export function planDisks(instance: VirtualMachineInstance, parts: PartFacts): D
 /** What a machine is to be made of, once all its files are there. */
 export function prepareMachine(
   instance: VirtualMachineInstance,
-  { files, links }: { readonly files: ReadonlyMap<string, DiskFile>; readonly links: NicLinks },
+  {
+    files,
+    links,
+    memoryPath,
+  }: {
+    readonly files: ReadonlyMap<string, DiskFile>;
+    readonly links: NicLinks;
+    /** It goes on with what was kept there; absent: it boots. */
+    readonly memoryPath?: string | undefined;
+  },
 ): Preparation {
   const translation = translateInstance(instance, { files, links });
-  if (translation.isPossible)
-    return { state: 'ready', spec: translation.spec, warnings: translation.warnings };
+  if (translation.isPossible) {
+    const { spec, warnings } = translation;
+    return { state: 'ready', spec: { ...spec, ...(memoryPath !== undefined && { memoryPath }) }, warnings };
+  }
   const { namespace = '', name = '' } = instance.metadata;
   const { problems } = translation;
   return {

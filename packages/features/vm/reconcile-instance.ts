@@ -1,7 +1,15 @@
 import { asJson, timestampOf } from '@sheaf/api';
+import { memoryStartOf } from '@sheaf/api/virtualization/index';
 import { type Clock, jsonEqual, StatusError, toError } from '@sheaf/base';
 import type { Client } from '@sheaf/client';
-import type { DiskFile, Hypervisor, MachineFiles, MachineObservation } from '@sheaf/ports';
+import type {
+  DiskFile,
+  Hypervisor,
+  MachineFiles,
+  MachineMemories,
+  MachineObservation,
+  MachineSpec,
+} from '@sheaf/ports';
 import {
   again,
   done,
@@ -16,6 +24,7 @@ import { type GuestReport, readGuestInterfaces, readGuestOs } from './guest-repo
 import { type InstanceStep, type Preparation, planInstance } from './instance-plan.ts';
 import { type RoomParts, takeGrowth, takeRoom } from './instance-room.ts';
 import { eventsOfInstance, eventsOfInstanceStep, tell } from './machine-events.ts';
+import { chooseMemory, type MemoryChoice } from './memory-start.ts';
 import { bridgesOf, type NetworkPlugs, waitingNetworkOf } from './network-links.ts';
 import type { GrowthObstacles } from './node-room.ts';
 import { planDisks, prepareMachine } from './preparation.ts';
@@ -30,6 +39,8 @@ export interface InstanceParts extends ClaimSources, RoomParts {
   readonly recorder: EventRecorder;
   readonly machines: ObjectCache<VirtualMachine>;
   readonly files: MachineFiles;
+  /** Absent: no memory of machines is kept here. */
+  readonly memories?: Pick<MachineMemories, 'list'> | undefined;
   /** Absent: this host has none. */
   readonly containers?: ContainerDiskParts | undefined;
   readonly readSeeds: (instance: VirtualMachineInstance, signal: AbortSignal) => Promise<SeedSources>;
@@ -152,12 +163,27 @@ async function prepare(
   const isStarted = observation !== undefined;
   const containerDisks = await readContainerDisks(parts, { instance, isStarted }, signal);
   const plan = planDisks(instance, { claims, seeds, containerDisks, isStarted });
-  const waiting = plan.waiting ?? waitingNetworkOf(plugs);
+  const memory = await readMemory(parts, { instance, observation }, signal);
+  const waiting = plan.waiting ?? waitingNetworkOf(plugs) ?? memory.waiting;
   if (waiting) return { state: 'waiting', waiting };
   const files = new Map<string, DiskFile>(plan.files);
   const options = { isInUse: isStarted, signal };
   for (const own of plan.own) files.set(own.name, await parts.files.ensure(uid, own, options));
-  return prepareMachine(instance, { files, links: bridgesOf(plugs) });
+  return prepareMachine(instance, { files, links: bridgesOf(plugs), memoryPath: memory.path });
+}
+
+/** A start that was cut off is gone on with as it was begun. */
+async function readMemory(
+  { machines, memories }: InstanceParts,
+  { instance, observation }: Found,
+  signal: AbortSignal,
+): Promise<MemoryChoice> {
+  const isBegun = observation !== undefined && observation.state !== 'starting';
+  if (isBegun || !memories || !memoryStartOf(instance)) return {};
+  return chooseMemory(instance, {
+    machine: machines.get(keyOf(instance)),
+    memories: await memories.list(signal),
+  });
 }
 
 /** A guest owes no answer: what it does not say is not known. */
@@ -204,7 +230,7 @@ async function takeStep(
   const id = instance.metadata.uid ?? '';
   switch (step.action) {
     case 'start': {
-      const { state } = await hypervisor.start(step.spec, signal);
+      const { state } = await startWith(hypervisor, step.spec, signal);
       // What the next pass would do, without waiting for it.
       if (state === 'paused' && instance.spec.startStrategy !== 'Paused') await hypervisor.resume(id, signal);
       return;
@@ -220,6 +246,21 @@ async function takeStep(
       return;
     default:
       await act(hypervisor, { id, step }, signal);
+  }
+}
+
+/** What does not fit to the memory that it is to go on with stays so: the failure names what to do. */
+async function startWith(
+  hypervisor: Hypervisor,
+  spec: MachineSpec,
+  signal: AbortSignal,
+): Promise<MachineObservation> {
+  try {
+    return await hypervisor.start(spec, signal);
+  } catch (error) {
+    if (spec.memoryPath === undefined || StatusError.is(error) || signal.aborted) throw error;
+    const { message } = toError(error);
+    throw new Error(`${message}: restart the machine, and it boots from its disks`, { cause: error });
   }
 }
 

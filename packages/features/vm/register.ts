@@ -2,7 +2,7 @@ import type { ApiExtensions, KubeObject } from '@sheaf/api';
 import type { PersistentVolume } from '@sheaf/api/virtualization/index';
 import { type Clock, type Disposable, DisposableStore, type Random } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
-import type { Hypervisor, MachineFiles, Volumes } from '@sheaf/ports';
+import type { Hypervisor, MachineFiles, MachineMemories, Volumes } from '@sheaf/ports';
 import { again, type Controller, EventRecorder, type Informer, keyOf, type Manager } from '@sheaf/runtime';
 import { admissionRules } from './admission-rules.ts';
 import { claimUseRule } from './claim-use.ts';
@@ -35,6 +35,8 @@ export interface InstanceOptions {
   readonly hypervisor: Hypervisor;
   readonly volumes: Pick<Volumes, 'find'>;
   readonly files: MachineFiles;
+  /** Memory that machines may go on with; absent: none is kept here. */
+  readonly memories?: Pick<MachineMemories, 'list'>;
   /** Disks in container images; absent: this host has none. */
   readonly containers?: ContainerDiskParts;
   readonly nodeName: string;

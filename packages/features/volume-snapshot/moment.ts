@@ -8,6 +8,9 @@ const momentAnnotation = 'sheaf.dev/moment';
 /** How many they are: none is taken under a running machine before all are there. */
 const sizeAnnotation = 'sheaf.dev/moment-size';
 
+/** Together with what their machine has in its memory, which is called as the moment is. */
+const memoryAnnotation = 'sheaf.dev/moment-memory';
+
 export interface MomentCaches {
   readonly snapshots: ObjectCache<VolumeSnapshot>;
   readonly contents: ObjectCache<VolumeSnapshotContent>;
@@ -25,6 +28,11 @@ export function companionsOf(snapshot: VolumeSnapshot, caches: MomentCaches): re
     const content = caches.contents.get(contentNameOf(other));
     return content && isToBeTaken(content) ? [{ snapshot: other, content }] : [];
   });
+}
+
+/** Under which name the memory of its machine is to be kept with it. */
+export function memoryIdOf(snapshot: VolumeSnapshot): string | undefined {
+  return snapshot.metadata.annotations?.[memoryAnnotation] === 'true' ? momentOf(snapshot) : undefined;
 }
 
 /** Why it cannot be taken together with the others yet. */

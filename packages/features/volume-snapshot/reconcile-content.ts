@@ -7,7 +7,7 @@ import {
 } from '@sheaf/api/virtualization/index';
 import { type Clock, StatusError, toError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
-import type { Hypervisor, Volumes } from '@sheaf/ports';
+import type { Hypervisor, MachineMemories, Volumes } from '@sheaf/ports';
 import {
   again,
   done,
@@ -26,7 +26,7 @@ import {
 import { type ContentFacts, type ContentStatus, handleOf, planContent } from './content-plan.ts';
 import { type Consistency, type Freezes, thawLeftover } from './frozen-guest.ts';
 import { isSame } from './is-same.ts';
-import { companionsOf, othersAwaited } from './moment.ts';
+import { companionsOf, memoryIdOf, othersAwaited } from './moment.ts';
 import { errorOf, messageOf } from './plan.ts';
 import { removeSnapshot } from './removing.ts';
 import { type SnapshotOrder, type SnapshotTarget, takeSnapshot, waitingOfRefusal } from './taking.ts';
@@ -39,11 +39,14 @@ export interface ContentParts {
   readonly snapshots: ObjectCache<VolumeSnapshot>;
   readonly instances: ObjectCache<VirtualMachineInstance>;
   readonly volumes: Pick<Volumes, 'find' | 'findPrepared' | 'snapshot' | 'listSnapshots' | 'removeSnapshot'>;
-  readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent'>;
+  readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent' | 'saveMemory'>;
+  readonly memories: Pick<MachineMemories, 'list' | 'prepare' | 'keep'>;
   readonly freezes: Freezes;
 }
 
 const againMs = 5000;
+/** How often it is asked how far long work is. */
+const progressMs = 1000;
 
 /** One pass over a content: one step through the driver, then its status. */
 export async function reconcileContent(
@@ -177,6 +180,7 @@ function orderOf(
       ? companionsOf(snapshot, parts).map((each) => targetOf(each.content, each.snapshot))
       : [],
     awaited: snapshot && othersAwaited(snapshot, parts),
+    memoryId: snapshot && memoryIdOf(snapshot),
     instances: parts.instances.list(snapshot?.metadata.namespace ?? ''),
     mayFreeze: mayFreezeFor(content),
     isLeftFrozen: (machineId) =>
@@ -235,7 +239,7 @@ async function report(
   const about = { resource: resources.volumeSnapshotContents, namespace: '', name, uid };
   if (waiting.nature === 'fault')
     recorder.record({ about, type: 'Warning', reason: 'SnapshotCreationFailed', message });
-  return waitFor(waiting.text, againMs);
+  return waitFor(waiting.text, waiting.reason === 'MemoryBeingKept' ? progressMs : againMs);
 }
 
 async function remove(

@@ -1,7 +1,7 @@
 import type { ApiExtensions, KubeObject } from '@sheaf/api';
 import { DisposableStore, StatusError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
-import type { Hypervisor, Volumes } from '@sheaf/ports';
+import type { Hypervisor, MachineMemories, Volumes } from '@sheaf/ports';
 import { done, EventRecorder, type Informer, keyOf, type Manager } from '@sheaf/runtime';
 import { Freezes } from './frozen-guest.ts';
 import { contentNamesOfMoment } from './moment.ts';
@@ -13,7 +13,8 @@ import { usualSnapshotClasses } from './snapshot-objects.ts';
 export interface SnapshotOptions {
   readonly volumes: Volumes;
   /** Machines go on in new files while what they have written so far is kept. */
-  readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent'>;
+  readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent' | 'saveMemory'>;
+  readonly memories: Pick<MachineMemories, 'list' | 'prepare' | 'keep'>;
 }
 
 const concurrency = 4;

@@ -1,3 +1,4 @@
+import { StatusError } from '@sheaf/base';
 import type { Hypervisor, MachineObservation, Volumes } from '@sheaf/ports';
 import type { Freezes } from './frozen-guest.ts';
 import type { SnapshotTarget } from './taking.ts';
@@ -13,7 +14,7 @@ type Removal = Pick<SnapshotTarget, 'id' | 'volumeId'>;
 /**
  * Removes what is kept under an id, or gives up what is prepared for it. Who was taking it may have died after a machine had switched to
  * the new file and before the driver was told, so the machine is asked where it writes, and the driver is told instead of them.
- * @throws StatusError `Conflict` while a machine that does not say where it writes has the new file open
+ * @throws StatusError `Conflict` while a machine that does not say where it writes has the new file open, or is about to go on in it
  */
 export async function removeSnapshot(
   parts: RemovingParts,
@@ -40,6 +41,15 @@ async function removeInTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const machines = await hypervisor.list(signal);
+  const volume = await volumes.find(volumeId, signal);
+  const keeping = machines.find(
+    (machine) => machine.isMemoryBeingKept && volume && writesTo(machine, volume.file.path),
+  );
+  if (keeping)
+    throw new StatusError({
+      reason: 'Conflict',
+      message: `the memory of machine ${keeping.title} is being kept, and its disks go on in new files then`,
+    });
   if (machines.some((machine) => writesTo(machine, path)))
     await volumes.snapshot({ id, volumeId, isAttached: true, isSwitched: true }, signal);
   await volumes.removeSnapshot(id, signal);

@@ -3,10 +3,11 @@ import type { VirtualMachineInstance } from '@sheaf/api/virtualization/index';
 import { StatusError } from '@sheaf/base';
 import type { AttachedDevice, DiskFile, Hypervisor, MachineObservation, Volumes } from '@sheaf/ports';
 import { type Consistency, type FreezeParts, whileFrozen } from './frozen-guest.ts';
+import { besideMemory, isMemoryKept, keepMemory, type MemoryParts, machineOff } from './taking-memory.ts';
 
-export interface TakingParts extends FreezeParts {
+export interface TakingParts extends FreezeParts, MemoryParts {
   readonly volumes: Pick<Volumes, 'snapshot'>;
-  readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent'>;
+  readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent' | 'saveMemory'>;
 }
 
 /** What is to be kept under an id. */
@@ -21,6 +22,8 @@ export interface SnapshotOrder extends SnapshotTarget {
   readonly companions: readonly SnapshotTarget[];
   /** Why those of its moment cannot be taken together yet. */
   readonly awaited: Waiting | undefined;
+  /** The memory of the machine is kept at the same moment, under this name. */
+  readonly memoryId?: string | undefined;
   /** Those of the claim's namespace. */
   readonly instances: readonly VirtualMachineInstance[];
   /** Writes down that the guest of a machine is about to be frozen for it. */
@@ -49,17 +52,27 @@ export async function takeSnapshot(
   order: SnapshotOrder,
   signal: AbortSignal,
 ): Promise<Taking> {
-  const { id, volumeId, claimName, instances, awaited } = order;
+  const { claimName, instances, awaited } = order;
   const disks = disksOn(claimName, instances, await parts.hypervisor.list(signal));
   const [disk, ...others] = disks;
   if (others.length > 0) return { waiting: sharedVolume };
-  if (!disk) {
-    await parts.volumes.snapshot({ id, volumeId, isAttached: false }, signal);
-    return {};
-  }
+  if (!disk) return await takeAlone(parts, order, signal);
   if (awaited) return { waiting: awaited };
   const { id: machineId } = disk.machine;
   return await parts.freezes.inTurn(machineId, () => takeUnder(parts, { order, machineId }, signal));
+}
+
+/** Without a machine. One that ended after its memory was kept had switched its disks before. */
+async function takeAlone(
+  parts: TakingParts,
+  { id, volumeId, memoryId }: SnapshotOrder,
+  signal: AbortSignal,
+): Promise<Taking> {
+  const isSwitched = memoryId !== undefined && (await isMemoryKept(parts, memoryId, signal));
+  if (memoryId !== undefined && !isSwitched) return { waiting: machineOff };
+  const state = isSwitched ? { isAttached: true, isSwitched } : { isAttached: false };
+  await parts.volumes.snapshot({ id, volumeId, ...state }, signal);
+  return isSwitched ? { consistency: besideMemory } : {};
 }
 
 /** The machine is looked at again: what came before in its turn may have switched the disks already. */
@@ -78,11 +91,43 @@ async function takeUnder(
     const { overlay } = await parts.volumes.snapshot({ id, volumeId, isAttached: true }, signal);
     if (overlay) prepared.push({ id, volumeId, disk, overlay });
   }
+  return order.memoryId === undefined
+    ? await takeDisks(parts, { order, prepared }, signal)
+    : await takeWithMemory(parts, { memoryId: order.memoryId, prepared }, signal);
+}
+
+async function takeDisks(
+  parts: TakingParts,
+  { order, prepared }: { readonly order: SnapshotOrder; readonly prepared: readonly PreparedDisk[] },
+  signal: AbortSignal,
+): Promise<Taking> {
   const consistency = await switchDisks(parts, { order, prepared }, signal);
-  for (const { id, volumeId } of prepared)
-    await parts.volumes.snapshot({ id, volumeId, isAttached: true, isSwitched: true }, signal);
+  await tellSwitched(parts, prepared, signal);
   if (!consistency) return {};
   return { consistency, companions: toBeSwitched(prepared).map(({ id }) => id) };
+}
+
+async function takeWithMemory(
+  parts: TakingParts,
+  { memoryId, prepared }: { readonly memoryId: string; readonly prepared: readonly PreparedDisk[] },
+  signal: AbortSignal,
+): Promise<Taking> {
+  const machine = prepared[0]?.disk.machine;
+  if (!machine) return {};
+  const disks = prepared.map(({ disk, overlay }) => ({ name: disk.device.name, overlay }));
+  const waiting = await keepMemory(parts, { memoryId, machine, disks }, signal);
+  if (waiting) return { waiting };
+  await tellSwitched(parts, prepared, signal);
+  return { consistency: besideMemory, companions: prepared.map(({ id }) => id) };
+}
+
+async function tellSwitched(
+  { volumes }: TakingParts,
+  prepared: readonly PreparedDisk[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id, volumeId } of prepared)
+    await volumes.snapshot({ id, volumeId, isAttached: true, isSwitched: true }, signal);
 }
 
 interface PreparedDisk {

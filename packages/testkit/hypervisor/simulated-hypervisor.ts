@@ -331,7 +331,7 @@ export class SimulatedHypervisor implements Hypervisor {
     if (machine.process?.untilReadyMs === 0) machine.wasReady = true;
     const end = machine.end ?? machine.unseenEnd ?? endOfDeath(machine, this.#host.bootId);
     if (end) this.#finish(machine, end);
-    return observationOf(machine, this.#host.agents.has(machine.spec.id));
+    return this.#memories.seenWith(observationOf(machine, this.#host.agents.has(machine.spec.id)));
   }
 
   #finish(machine: SimulatedMachine, end: MachineEnd): void {

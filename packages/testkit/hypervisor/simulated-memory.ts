@@ -1,5 +1,5 @@
 import { type Clock, sleep, toError } from '@sheaf/base';
-import type { MachineSpec, MemoryOrder, Progress } from '@sheaf/ports';
+import type { MachineObservation, MachineSpec, MemoryOrder, Progress } from '@sheaf/ports';
 import { SimulatedGuest } from './simulated-guest.ts';
 import type { SimulatedHost, SimulatedMachine } from './simulated-host.ts';
 import type { SimulatedLife } from './simulated-life.ts';
@@ -48,6 +48,11 @@ export class SimulatedMemories {
   /** @throws StatusError while the memory of the machine is being kept */
   refuse(id: string): void {
     if (this.#saves.get(id)?.state === 'working') throw refusals.memoryBeingKept(id);
+  }
+
+  seenWith(observation: MachineObservation): MachineObservation {
+    const isWorking = this.#saves.get(observation.id)?.state === 'working';
+    return isWorking ? { ...observation, isMemoryBeingKept: true } : observation;
   }
 
   #whatWasKept({ path }: MemoryOrder): Progress {

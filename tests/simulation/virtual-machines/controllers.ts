@@ -17,7 +17,7 @@ const memoryBytes = 4 * 1024 ** 3;
 
 /** The controllers of one life, as the program binds them, with the drivers of that life. */
 export function registerControllers(manager: Manager, drivers: Drivers): void {
-  const { hypervisor, volumes, images, files } = drivers;
+  const { hypervisor, volumes, images, memories, files } = drivers;
   registerMachines(manager, {
     volumes,
     abilities: () => ({ canAddSockets: true, canAddMemory: true }),
@@ -27,12 +27,13 @@ export function registerControllers(manager: Manager, drivers: Drivers): void {
     hypervisor,
     volumes,
     files,
+    memories,
     nodeName: 'node',
     memoryBytes: () => memoryBytes,
     hasBridge: () => true,
   });
   registerVolume(manager, { volumes, images, hypervisor });
-  registerSnapshot(manager, { volumes, hypervisor });
+  registerSnapshot(manager, { volumes, hypervisor, memories });
   registerDataVolume(manager, { images });
   registerImage(manager, { images, uploads: new UploadDesk({ images, clock: manager.clock }) });
   registerNamespace(manager, { isEmptied: isWatched });

@@ -1,5 +1,5 @@
 import type { Clock, DisposableStore, Random } from '@sheaf/base';
-import type { Hypervisor, Images, MachineFiles, MachineSpec, Volumes } from '@sheaf/ports';
+import type { Hypervisor, Images, MachineFiles, MachineMemories, MachineSpec, Volumes } from '@sheaf/ports';
 import { type Scheduler, SeededRandom, StepClock, scheduledPort } from '@sheaf/testkit';
 import { SimulatedHost, SimulatedHypervisor } from '@sheaf/testkit/hypervisor/index';
 import { SimulatedMachineFiles } from '@sheaf/testkit/machine-files/index';
@@ -17,6 +17,7 @@ export interface Drivers {
   readonly hypervisor: Hypervisor;
   readonly volumes: Volumes;
   readonly images: Images;
+  readonly memories: MachineMemories;
   readonly files: MachineFiles;
 }
 
@@ -115,6 +116,7 @@ export class World {
       hypervisor: this.#followed(hypervisor),
       volumes: scheduled(this.#hasty(disk.volumes), 'volumes'),
       images: scheduled(disk.images, 'images'),
+      memories: scheduled(disk.memories, 'memories'),
       files: scheduled(this.files as MachineFiles, 'files'),
     };
   }
