@@ -10,9 +10,9 @@ import { openPodVolumes } from '@sheaf/drivers/pod-volumes';
 import { openPodman } from '@sheaf/drivers/podman';
 import { networkChecks, systemClock, systemRandom } from '@sheaf/drivers/system';
 import { register as registerService } from '@sheaf/features/service';
-import { registerPods, register as registerWorkloads } from '@sheaf/features/workload';
+import { extend, registerPods, register as registerWorkloads } from '@sheaf/features/workload';
 import { Manager } from '@sheaf/runtime';
-import { startTestServer } from '@sheaf/testkit';
+import { startTestServer, type TestServer } from '@sheaf/testkit';
 import { guestArchive, guestIsMissing } from '@sheaf/testkit/containers/index';
 
 export const nodeName = 'here';
@@ -30,6 +30,7 @@ export const containersAreMissing =
 /** An API server with the controllers of workloads, and this host as its only node, with real containers. */
 export interface WorkloadHost {
   readonly client: Client;
+  readonly handle: TestServer['server']['handle'];
   pods(): Promise<readonly Pod[]>;
   /** @throws Error when it does not become true, with what the pods say */
   until(claim: () => Promise<boolean>): Promise<void>;
@@ -42,12 +43,16 @@ export interface WorkloadHost {
 export async function withWorkloadHost(use: (host: WorkloadHost) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'sheaf-pods-'));
   const { signal } = new AbortController();
-  const { client, close } = await startTestServer({ clock: systemClock, random: systemRandom });
   const podman = openPodman({
     directory: join(directory, 'podman'),
     clock: systemClock,
     random: systemRandom,
     logger: silentLogger,
+  });
+  const { client, server, close } = await startTestServer({
+    clock: systemClock,
+    random: systemRandom,
+    extend: (api, own) => extend(api, { ...podman, client: own, clock: systemClock, nodeName }),
   });
   const volumes = openPodVolumes({ directory: join(directory, 'pods'), clock: systemClock });
   const manager = new Manager({ client, clock: systemClock, random: systemRandom, logger: silentLogger });
@@ -79,6 +84,7 @@ export async function withWorkloadHost(use: (host: WorkloadHost) => Promise<void
     void manager.start();
     await use({
       client,
+      handle: server.handle,
       until,
       pods: async () => (await client.list(resources.pods, { namespace: 'default' })).items,
       containerCount: async () => (await podman.containers.listContainers(signal)).length,

@@ -22,7 +22,9 @@ const applets = [
   'printf',
   'ps',
   'sleep',
+  'stty',
   'tail',
+  'tar',
   'wget',
 ];
 
