@@ -2,6 +2,7 @@ import { ExtensionSet } from '@sheaf/api';
 import type { ApiHandler } from '@sheaf/apiserver';
 import type { Clock, Random } from '@sheaf/base';
 import { Client, inProcessTransport } from '@sheaf/client';
+import { extend as extendByAddons } from '@sheaf/features/addon';
 import { extend as extendByKeyPairs } from '@sheaf/features/key-pair';
 import { extend as extendByKinds } from '@sheaf/features/kind-definitions';
 import { extend as extendByNamespaces } from '@sheaf/features/namespace';
@@ -37,6 +38,7 @@ export function featureExtensions({
   const extensions = new ExtensionSet();
   const transport = inProcessTransport(handle, controllersUser);
   const client = new Client({ transport, userAgent: 'sheaf/actions' });
+  extendByAddons(extensions);
   extendByKinds(extensions);
   extendByNamespaces(extensions);
   extendBySettings(extensions, { environment });

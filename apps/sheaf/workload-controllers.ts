@@ -1,4 +1,5 @@
 import { resources } from '@sheaf/client';
+import { register as registerAddon } from '@sheaf/features/addon';
 import { register as registerHelmChart } from '@sheaf/features/helm-chart';
 import { register as registerService } from '@sheaf/features/service';
 import { claimDisks } from '@sheaf/features/volume';
@@ -13,6 +14,7 @@ export function registerWorkloadControllers(manager: Manager, host: MachineHost)
   registerWorkloads(manager);
   registerService(manager);
   registerHelmChart(manager);
+  registerAddon(manager);
   registerPods(manager, {
     nodeName,
     containers,

@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@sheaf/api';
+import { chartOperation, operationAnnotation, retryAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart, HelmChartConfig } from '@sheaf/api/virtualization/index';
 import type { Job, PodTemplateSpec } from '@sheaf/api/workload/index';
 import { helmImage, helmUserId } from '@sheaf/ports';
 import { mountsOf } from './chart-mounts.ts';
-import {
-  chartLabel,
-  hashAnnotation,
-  namesOf,
-  operationAnnotation,
-  operationOf,
-  retryAnnotation,
-} from './chart-names.ts';
+import { chartLabel, hashAnnotation, namesOf } from './chart-names.ts';
 import { argumentsOf, variablesOf } from './chart-order.ts';
 import { referencesOf, valuesData } from './chart-values.ts';
 
@@ -41,7 +35,7 @@ export function operationJob(facts: OperationFacts, kind: OperationKind): Job {
       namespace: names.namespace,
       name: kind === 'install' ? names.installJob : names.deleteJob,
       labels,
-      annotations: { [operationAnnotation]: operationOf(chart) },
+      annotations: { [operationAnnotation]: chartOperation(chart) },
       ownerReferences: [ownerReference(chart)],
     },
     spec: { backoffLimit, template: withHash(template, hash) },

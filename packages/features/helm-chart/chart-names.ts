@@ -11,10 +11,6 @@ export const managerAnnotation = 'helmcharts.cattle.io/managed-by';
 export const managerName = 'helm-controller';
 /** With it, a chart is nobody's. */
 export const unmanagedAnnotation = 'helmcharts.helm.cattle.io/unmanaged';
-/** A new text in it makes another try of an operation that has failed. */
-export const retryAnnotation = 'sheaf.dev/retry';
-/** On a Job: which chart, and which state of its spec, it is for: `UID/GENERATION`. */
-export const operationAnnotation = 'sheaf.dev/chart-operation';
 
 export interface ChartNames {
   readonly namespace: string;
@@ -42,8 +38,4 @@ export function namesOf({ metadata, spec }: HelmChart): ChartNames {
     content: `chart-content-${name}`,
     targetNamespace: spec?.targetNamespace || namespace,
   };
-}
-
-export function operationOf({ metadata }: HelmChart): string {
-  return `${metadata.uid}/${metadata.generation}`;
 }

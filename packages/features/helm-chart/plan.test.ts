@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { retryAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job, Pod, PodStatus } from '@sheaf/api/workload/index';
 import { operationJob } from './chart-job.ts';
-import { chartLabel, managerAnnotation, removalFinalizer, retryAnnotation } from './chart-names.ts';
+import { chartLabel, managerAnnotation, removalFinalizer } from './chart-names.ts';
 import { planChartStatus } from './chart-status.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
 

@@ -1,4 +1,5 @@
 import type { Waiting } from '@sheaf/api';
+import { chartOperation, operationAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
 import { type OperationFacts, operationJob } from './chart-job.ts';
@@ -6,8 +7,6 @@ import {
   managerAnnotation,
   managerName,
   namesOf,
-  operationAnnotation,
-  operationOf,
   removalFinalizer,
   unmanagedAnnotation,
 } from './chart-names.ts';
@@ -95,7 +94,7 @@ function planOperation(facts: ChartFacts, wanted: Job): ChartStep {
 }
 
 function planCurrent({ chart, pods }: ChartFacts, job: Job): ChartStep {
-  const operation = operationOf(chart);
+  const operation = chartOperation(chart);
   if (job.metadata.annotations?.[operationAnnotation] !== operation) {
     const annotations = { ...job.metadata.annotations, [operationAnnotation]: operation };
     return { action: 'note', job: { ...job, metadata: { ...job.metadata, annotations } } };

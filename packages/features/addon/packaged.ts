@@ -1,0 +1,111 @@
+import { experimentalLabel } from '@sheaf/api/addon/index';
+import type { Addon } from '@sheaf/api/virtualization/index';
+import { StatusError } from '@sheaf/base';
+import { type Client, refOf, resources } from '@sheaf/client';
+import { done, type ReconcileResult } from '@sheaf/runtime';
+
+/** Where the charts of a release are; with a bundle loaded, the host has them itself. */
+const repo = 'http://harvester-cluster-repo.cattle-system.svc/charts';
+
+interface Packaged {
+  readonly namespace: string;
+  readonly name: string;
+  readonly chart: string;
+  readonly version: string;
+  readonly isExperimental?: boolean;
+  readonly displayName?: string;
+}
+
+/** Those of Harvester, with the versions of its charts. */
+const table: readonly Packaged[] = [
+  {
+    namespace: 'harvester-system',
+    name: 'vm-import-controller',
+    chart: 'harvester-vm-import-controller',
+    version: '1.7.0',
+  },
+  {
+    namespace: 'harvester-system',
+    name: 'pcidevices-controller',
+    chart: 'harvester-pcidevices-controller',
+    version: '1.7.0',
+  },
+  {
+    namespace: 'cattle-logging-system',
+    name: 'rancher-logging',
+    chart: 'rancher-logging',
+    version: '107.0.1+up4.10.0-rancher.10',
+  },
+  {
+    namespace: 'cattle-monitoring-system',
+    name: 'rancher-monitoring',
+    chart: 'rancher-monitoring',
+    version: '107.1.0+up69.8.2-rancher.15',
+  },
+  {
+    namespace: 'harvester-system',
+    name: 'harvester-seeder',
+    chart: 'harvester-seeder',
+    version: '1.7.0',
+    isExperimental: true,
+  },
+  {
+    namespace: 'harvester-system',
+    name: 'nvidia-driver-toolkit',
+    chart: 'nvidia-driver-runtime',
+    version: '1.7.0',
+  },
+  {
+    namespace: 'kube-system',
+    name: 'kubeovn-operator',
+    chart: 'kubeovn-operator',
+    version: '1.13.13',
+    isExperimental: true,
+  },
+  {
+    namespace: 'kube-system',
+    name: 'descheduler',
+    chart: 'descheduler',
+    version: '0.33.0',
+    isExperimental: true,
+    displayName: 'virtual-machine-auto-balance',
+  },
+];
+
+/** All of them disabled. */
+export function packagedAddons(): readonly Addon[] {
+  return table.map(({ namespace, name, chart, version, isExperimental, displayName }) => ({
+    metadata: {
+      namespace,
+      name,
+      labels: {
+        ...(isExperimental ? { [experimentalLabel]: 'true' } : {}),
+        ...(displayName === undefined ? {} : { 'addon.harvesterhci.io/displayName': displayName }),
+      },
+    },
+    spec: { repo, chart, version, enabled: false, valuesContent: '' },
+  }));
+}
+
+/** Makes what is missing; what is there is its owner's. */
+export async function makePackaged(client: Client, signal: AbortSignal): Promise<ReconcileResult> {
+  for (const addon of packagedAddons()) {
+    if (await client.find(resources.addons, refOf(addon), signal)) continue;
+    const { namespace = '' } = addon.metadata;
+    if (!(await client.find(resources.namespaces, { name: namespace }, signal)))
+      await makeIfAbsent(() =>
+        client.create(resources.namespaces, { metadata: { name: namespace } }, { signal }),
+      );
+    await makeIfAbsent(() => client.create(resources.addons, addon, { signal }));
+  }
+  return done;
+}
+
+/** Someone else may have been quicker, also with an add-on of the same chart. */
+async function makeIfAbsent(make: () => Promise<unknown>): Promise<void> {
+  try {
+    await make();
+  } catch (error) {
+    if (!StatusError.is(error, 'AlreadyExists') && !StatusError.is(error, 'Conflict')) throw error;
+  }
+}
