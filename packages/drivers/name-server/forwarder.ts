@@ -17,7 +17,6 @@ export type Way = 'UDP' | 'TCP';
 
 /** For one answer of one resolver; clients ask again after five seconds, and are to be told before that. */
 const answerMs = 2000;
-const rounds = 1;
 /** Questions under way at once; more are answered as failed, so that a resolver that stalls takes no memory. */
 const mostUnderWay = 1000;
 
@@ -45,11 +44,12 @@ export class Forwarder {
   async #askInTurn(query: Buffer, way: Way): Promise<Buffer | undefined> {
     const { servers } = this.#options.resolvers.read();
     if (servers.length === 0) this.#note('none', 'this host names no resolver in /etc/resolv.conf');
-    for (let round = 0; round < rounds; round++)
-      for (const server of servers) {
-        const answer = await this.#askOne(query, server, way);
-        if (answer) return answer;
-      }
+    // Those that were silent are waited for only where nobody else answers.
+    const isSilent = (server: ResolverAddress): number => Number(this.#silent.has(placeOf(server)));
+    for (const server of servers.toSorted((a, b) => isSilent(a) - isSilent(b))) {
+      const answer = await this.#askOne(query, server, way);
+      if (answer) return answer;
+    }
     return undefined;
   }
 
@@ -57,7 +57,7 @@ export class Forwarder {
   async #askOne(query: Buffer, server: ResolverAddress, way: Way): Promise<Buffer | undefined> {
     const own = Buffer.from(query);
     own.writeUInt16BE(this.#options.random.integer(0x1_00_00), 0);
-    const place = `${server.address}#${server.port}`;
+    const place = placeOf(server);
     try {
       const answer = Buffer.from(
         await (way === 'UDP' ? this.#overUdp(own, server) : this.#overTcp(own, server)),
@@ -127,4 +127,8 @@ export class Forwarder {
       socket.dispose();
     }
   }
+}
+
+function placeOf({ address, port }: ResolverAddress): string {
+  return `${address}#${port}`;
 }
