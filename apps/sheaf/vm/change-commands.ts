@@ -1,4 +1,5 @@
 import type { KubeObject } from '@sheaf/api';
+import { withMemoryAnnotation } from '@sheaf/api/virtualization/index';
 import { resources } from '@sheaf/client';
 import { at, listAt, textAt } from '../connect.ts';
 import { type MachineCall, type MachineCommand, textOf } from './machine-command.ts';
@@ -9,8 +10,10 @@ import { secondsOf, waitOptions } from './wait-options.ts';
 export const snapshot: MachineCommand = {
   summary: 'Keeps the state of all disks as they are now, on this machine',
   words: 'NAME [options]',
-  options: { ...waitOptions.options, name: { type: 'string' } },
-  help: `  --name NAME          of the snapshot; default: the machine's with the time\n${waitOptions.help}`,
+  options: { ...waitOptions.options, name: { type: 'string' }, memory: { type: 'boolean' } },
+  help: `  --name NAME          of the snapshot; default: the machine's with the time
+  --memory             with what the running machine has in its memory: restored, it goes on where it was
+${waitOptions.help}`,
   run: takeSnapshot,
 };
 
@@ -25,7 +28,11 @@ async function takeSnapshot(call: MachineCall): Promise<number> {
   const name = textOf(flags, 'name') ?? `${machine}-${moment}`;
   await client.get(resources.virtualMachines, { namespace, name: machine });
   await client.create(resources.virtualMachineBackups, {
-    metadata: { namespace, name },
+    metadata: {
+      namespace,
+      name,
+      ...(flags['memory'] === true ? { annotations: { [withMemoryAnnotation]: 'true' } } : {}),
+    },
     spec: { type: 'snapshot', source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: machine } },
   });
   process.stdout.write(`${name}\n`);
@@ -47,6 +54,10 @@ export function snapshotStep(backup: KubeObject | undefined): Step {
   if (at(backup, 'status', 'readyToUse') === true) return { line: `${name}: ready`, outcome: 'done' };
   const message = textAt(backup, 'status', 'error', 'message');
   if (message !== '') return { line: `${name}: ${message}`, outcome: 'failed' };
+  const longest = listAt(backup, 'status', 'conditions').find(
+    (condition) => textAt(condition, 'reason') === 'MemoryBeingKept',
+  );
+  if (longest) return { line: `${name}: ${textAt(longest, 'message')}` };
   const progress = at(backup, 'status', 'progress');
   return { line: `${name}: ${typeof progress === 'number' ? progress : 0} %` };
 }

@@ -172,6 +172,8 @@ describe('waiting', () => {
   it('knows how far a snapshot is', () => {
     const backup = (status: object): KubeObject => ({ metadata: { name: 's' }, status });
     assert.deepEqual(snapshotStep(backup({ progress: 40 })), { line: 's: 40 %' });
+    const conditions = [{ type: 'InProgress', status: 'True', reason: 'MemoryBeingKept', message: '70 %' }];
+    assert.deepEqual(snapshotStep(backup({ progress: 0, conditions })), { line: 's: 70 %' });
     assert.equal(snapshotStep(backup({ readyToUse: true })).outcome, 'done');
     assert.deepEqual(snapshotStep(backup({ error: { message: 'full' } })), {
       line: 's: full',

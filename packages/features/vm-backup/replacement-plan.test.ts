@@ -140,6 +140,19 @@ describe('the disks of a machine that is there', () => {
     assert.deepEqual(actionsOf(next), ['delete-claim'], 'whoever has stopped it meanwhile finds it stopped');
   });
 
+  it('are not started before it has been seen that the machine is off: its strategy would be one that had been carried out', () => {
+    const spec = { ...source.spec, runStrategy: 'RerunOnFailure' };
+    const told = { ...backup, status: { ...backup.status, source: { spec } } };
+    const seen = (runStrategy: string) => {
+      const target = { ...exchanged, status: { runStrategy } };
+      return planWith({ restore: begun, target, backup: told, machines: [target] });
+    };
+    const waits = seen('RerunOnFailure');
+    assert.deepEqual([actionsOf(waits), waits.waiting?.reason], [[], 'Replacing']);
+    assert.notEqual(waits.status?.progress, 95);
+    assert.deepEqual(actionsOf(seen('Halted')), ['start-machine']);
+  });
+
   const gone = { ...source, metadata: { ...source.metadata, uid: 'm-2' } };
   const cases: readonly [string, Partial<RestoreFacts>, string][] = [
     ['a machine that runs', { instance: running }, 'TargetRunning'],

@@ -120,8 +120,10 @@ function planEnd(facts: RestoreFacts, target: VirtualMachine, source: VirtualMac
   const strategy = restoredStrategy(restore, source);
   if (target.spec.runStrategy === 'Halted' && strategy !== 'Halted' && !hasBeenStarted(restore.status))
     return {
-      steps: [{ action: 'start-machine', machine: startedMachine(target, strategy) }],
-      status: toldStatus(facts, { progress: startedProgress }, replacing),
+      steps: isSeenHalted(target)
+        ? [{ action: 'start-machine', machine: startedMachine(target, strategy) }]
+        : [],
+      status: toldStatus(facts, isSeenHalted(target) ? { progress: startedProgress } : {}, replacing),
       waiting: replacing,
     };
   const steps = planRemovals(restore, facts);
@@ -130,6 +132,15 @@ function planEnd(facts: RestoreFacts, target: VirtualMachine, source: VirtualMac
     ? { progress: startedProgress }
     : { progress: 100, complete: true, restoreTime: facts.now };
   return { steps, status: toldStatus(facts, end, waiting), waiting };
+}
+
+/**
+ * False while who starts machines has not seen yet that this one is off: a strategy that it finds as it was before has been carried
+ * out, and starts nothing.
+ */
+function isSeenHalted({ status }: VirtualMachine): boolean {
+  const seen = status?.runStrategy;
+  return seen === undefined || seen === 'Halted';
 }
 
 /** From here on it is left to its user whether the machine runs. */
