@@ -2,7 +2,12 @@ import type { Logger } from '@sheaf/base';
 import { runSchedule as runControlPlane } from './control-plane/schedule.ts';
 import { runKilled } from './virtual-machines/every-step.ts';
 import { plantedFaults as machineFaults } from './virtual-machines/planted-faults.ts';
-import { runLightSchedule, runSchedule as runVirtualMachines } from './virtual-machines/schedule.ts';
+import {
+  runLightSchedule as runLightMachines,
+  runSchedule as runVirtualMachines,
+} from './virtual-machines/schedule.ts';
+import { plantedFaults as workloadFaults } from './workloads/planted-faults.ts';
+import { runLightSchedule as runLightWorkloads, runSchedule as runWorkloads } from './workloads/schedule.ts';
 
 export interface ScheduleOptions {
   readonly seed: number;
@@ -32,7 +37,9 @@ interface Subject {
 const subjects = {
   'control-plane': { run: runControlPlane, faults: ['trustsGraph', 'ignoresUid', 'deletesUnseen'] },
   'virtual-machines': { run: runVirtualMachines, faults: machineFaults },
-  'light-machines': { run: runLightSchedule, faults: machineFaults },
+  'light-machines': { run: runLightMachines, faults: machineFaults },
+  workloads: { run: runWorkloads, faults: workloadFaults },
+  'light-workloads': { run: runLightWorkloads, faults: workloadFaults },
   'killed-machines': { run: runKilled, faults: machineFaults },
 } as const satisfies Readonly<Record<string, Subject>>;
 

@@ -1,5 +1,5 @@
 import { asJson, asObject, type KubeObject } from '@sheaf/api';
-import { DisposableStore, type JsonObject, jsonClone, type StatusDetails } from '@sheaf/base';
+import { type Clock, DisposableStore, type JsonObject, jsonClone, type StatusDetails } from '@sheaf/base';
 import { asJsonObject, readApiBody } from '../decoding/request-body.ts';
 import { type DeleteOptions, readDeleteOptions, toDeleteOptionsObject } from '../options/delete-options.ts';
 import type { ResourceContext } from '../pipeline/request-context.ts';
@@ -66,7 +66,8 @@ export async function deleteAt(
   if (!result) throw notFound(resource, place.name);
   const served = await serveEntry(resource, rehearsed ?? result.entry);
   if (!isRemoval) return { pending: served };
-  return { gone: details, last: isPod(resource) ? markedPod(resource, served.object, parts) : served };
+  if (!isPod(resource)) return { gone: details, last: served };
+  return { gone: details, last: ServedObject.fresh(resource, removedPod(served.object, parts.clock)) };
 }
 
 async function attemptDeletion(
@@ -108,14 +109,14 @@ export function tellsHaste(resource: Resource): boolean {
 }
 
 /** A pod that is removed at once is shown as being deleted without grace. */
-function markedPod(resource: Resource, pod: KubeObject, { clock }: WriteParts): ServedObject {
+export function removedPod(pod: KubeObject, clock: Clock): KubeObject {
   const { generation, deletionTimestamp } = pod.metadata;
   const metadata = { ...pod.metadata, deletionGracePeriodSeconds: 0 };
   if (deletionTimestamp === undefined) {
     metadata.deletionTimestamp = timestamp(clock);
     if (generation !== undefined) metadata.generation = generation + 1;
   }
-  return ServedObject.fresh(resource, { ...pod, metadata });
+  return { ...pod, metadata };
 }
 
 /** Only the fields of the metadata are changed, unless the kind has something to prepare. */

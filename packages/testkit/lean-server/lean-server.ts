@@ -18,6 +18,7 @@ import { admissionRules } from '@sheaf/apiserver/extension/admission-rules';
 import { readDeleteOptions } from '@sheaf/apiserver/options/delete-options';
 import type { Resource } from '@sheaf/apiserver/registry/resource';
 import { bindPod, boundNode } from '@sheaf/apiserver/special/pod-binding';
+import { isPod, removedPod } from '@sheaf/apiserver/verbs/delete';
 import { methodNotAllowed, notFound, unknownResource } from '@sheaf/apiserver/verbs/errors';
 import { patchValue } from '@sheaf/apiserver/verbs/patch';
 import { readSelection, type Selection } from '@sheaf/apiserver/verbs/selection';
@@ -270,6 +271,7 @@ export class LeanServer {
     }
     const deletion = await this.#writes.delete(subject, options);
     if (!deletion.isGone) return deletion.object;
+    if (isPod(resource)) return removedPod(deletion.last, this.#clock);
     if (resource.strategy.isShownWhenDeleted) return deletion.last;
     const { name = '', uid = '' } = deletion.last.metadata;
     const group = resource.group === '' ? {} : { group: resource.group };

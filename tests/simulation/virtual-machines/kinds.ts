@@ -1,6 +1,6 @@
 import type { KubeObject } from '@sheaf/api';
-import { customResourceDefinitions, kindDefinitions } from '@sheaf/api/virtualization/index';
 import { type ResourceRef, resources } from '@sheaf/client';
+import { definitionsOf } from '../kind-definitions.ts';
 
 export const namespaceNames = ['red', 'blue'] as const;
 export const machineNames = ['a', 'b'] as const;
@@ -59,27 +59,7 @@ export function isWatched({ plural }: Pick<ResourceRef, 'plural'>): boolean {
 
 let definitions: readonly KubeObject[] | undefined;
 
-/**
- * The definitions that Sheaf brings along, without their schemas: with subresources and scopes as they are, while every field is
- * let in. What schemas refuse and prune is tested elsewhere, and takes most of the time here.
- */
 export function definitionsOfKinds(): readonly KubeObject[] {
-  definitions ??= customResourceDefinitions(
-    kindDefinitions().filter(({ name }) => custom.some(({ plural, group }) => name === `${plural}.${group}`)),
-  ).map(withoutSchemas);
+  definitions ??= definitionsOf(custom);
   return definitions;
-}
-
-interface Version {
-  readonly name: string;
-  readonly schema: unknown;
-}
-
-function withoutSchemas(definition: KubeObject): KubeObject {
-  const spec = definition['spec'] as { readonly versions: readonly Version[] };
-  const schema = {
-    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-  };
-  const versions = spec.versions.map((version) => ({ ...version, schema }));
-  return { ...definition, spec: { ...spec, versions } };
 }

@@ -45,6 +45,11 @@ function nothing(): Promise<void> {
   return Promise.resolve();
 }
 
+function serversFor({ isLean, servers, beginning }: StageOptions, extend: Extend): OpenServer {
+  if (isLean) return leanServers(ground, { extend, beginning: beginning?.kept });
+  return servers?.(extend) ?? realServers(ground, extend);
+}
+
 /** A control plane with machines, the world around it, and those who watch that nothing happens that must never be. */
 export class Stage {
   readonly simulation: Simulation<KeptServer>;
@@ -82,9 +87,7 @@ export class Stage {
       keepsTrace,
       logger,
       carriesValues: isLean,
-      open: isLean
-        ? leanServers(ground, { extend, beginning: beginning?.kept })
-        : (options.servers?.(extend) ?? realServers(ground, extend)),
+      open: serversFor(options, extend),
       register: (manager, life) => registerControllers(manager, this.#open(life)),
       ...(planted.has('forgetsFinalizer') ? { tamper: withoutFinalizers } : {}),
     });

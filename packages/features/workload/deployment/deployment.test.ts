@@ -5,6 +5,7 @@ import { resources } from '@sheaf/client';
 import type { Manager } from '@sheaf/runtime';
 import { register as registerReplicaSets } from '../replica-set/register.ts';
 import { fails, labels, runs, template, WorkloadWorld, waits } from '../workload-world.fixture.ts';
+import { planDeployment } from './plan.ts';
 import { register } from './register.ts';
 
 function registerBoth(manager: Manager): void {
@@ -165,6 +166,29 @@ describe('a deployment', () => {
       },
       { strategy: { type: 'Recreate' }, template: template('web:1', { nodeName: 'here' }) },
     ));
+
+  it('recreated, its new pods wait until the old set says that it has none and makes none', () => {
+    const spec = { selector: { matchLabels: labels }, template: template('web:2') };
+    const deployment = {
+      metadata: { uid: 'd' },
+      spec: { ...spec, strategy: { type: 'Recreate' } },
+    } as Deployment;
+    const ownerReferences = [
+      { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller: true },
+    ];
+    const actionFor = (status: ReplicaSet['status']): string => {
+      const metadata = { name: 'web-1', uid: 's', labels, ownerReferences, generation: 2 };
+      const old = {
+        metadata,
+        spec: { ...spec, template: template('web:1'), replicas: 0 },
+        status,
+      } as ReplicaSet;
+      return planDeployment({ deployment, sets: [old], pods: [] }).action;
+    };
+    assert.equal(actionFor({ replicas: 0, observedGeneration: 1 }), 'none');
+    assert.equal(actionFor({ replicas: 1, observedGeneration: 2 }), 'none');
+    assert.equal(actionFor({ replicas: 0, observedGeneration: 2 }), 'create');
+  });
 
   it('paused, it is scaled but does not roll', () =>
     withDeployment(async (world) => {

@@ -125,7 +125,8 @@ function planRecreation(
   );
   if (stopped) return stopped;
   const isOldRunning = pods.some((pod) => !hasEnded(pod) && oldSets.some((set) => isControlledBy(pod, set)));
-  if (isOldRunning) return undefined;
+  // A set that has not seen yet that it is to have none may be making one.
+  if (isOldRunning || !oldSets.every(isIdle)) return undefined;
   const { wanted } = fenceOf(deployment);
   return newSet
     ? scale(deployment, [{ set: newSet, replicas: wanted }])

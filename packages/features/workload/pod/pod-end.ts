@@ -77,10 +77,10 @@ export function deadlineInMs({ spec, status }: Pod, nowMs: number): number | und
   return Math.max(0, Date.parse(status.startTime) + spec.activeDeadlineSeconds * 1000 - nowMs);
 }
 
-/** Main containers first; sidecars, last started first, when those have ended. */
+/** Main containers first; sidecars, last started first, when those have ended. What never started goes with its sandbox. */
 function planStop(facts: PodFacts, reason: EndReason): readonly PodStep[] | undefined {
   const { pod, runs } = facts;
-  const live = [...runs.values()].flat().filter(({ observed }) => observed.state !== 'ended');
+  const live = [...runs.values()].flat().filter(({ observed }) => observed.state === 'running');
   if (live.length === 0) return undefined;
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
   const first = live.filter(({ container }) => !sidecars.includes(container));

@@ -37,11 +37,19 @@ export interface PodWorld {
   /** The newest run of a container ends by itself. */
   exit(pod: string, container: string, code: number): void;
   addRemoteImage(reference: string): void;
+  /** The server is too busy for so many of the node agent's deletions. */
+  refuseDeletions(count: number): void;
 }
 
 export async function withPods(use: (world: PodWorld) => Promise<void>): Promise<void> {
   const clock = new TestClock();
-  const { client, close } = await startTestServer({ clock });
+  const server = await startTestServer({ clock });
+  const { client, close } = server;
+  let refusals = 0;
+  const busy = server.clientThrough((request) => {
+    if (request.method === 'DELETE' && refusals-- > 0) return Promise.reject(new Error('connection lost'));
+    return server.transport.send(request);
+  });
   await client.create(resources.namespaces, { metadata: { name: 'default' } });
   await client.create(resources.serviceAccounts, {
     metadata: { namespace: 'default', name: 'default' },
@@ -51,7 +59,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
   host.addImage('localhost/test/guest:1', guest);
   const containers = new SimulatedContainers(host);
   const images = new SimulatedContainerImages(host);
-  const manager = new Manager({ client, clock, random: new SeededRandom(2), logger: silentLogger });
+  const manager = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
   register(manager, {
     nodeName: 'here',
     containers,
@@ -78,6 +86,9 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
         const title = `default/${pod}/${container}`;
         const run = [...host.containers.values()].findLast(({ spec }) => spec.title === title);
         host.exit(run?.spec.id ?? '', code);
+      },
+      refuseDeletions(count) {
+        refusals = count;
       },
       addRemoteImage: (reference) => host.sources.set(reference, { image: guest }),
     });

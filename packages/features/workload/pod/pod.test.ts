@@ -67,6 +67,15 @@ describe('a pod', () => {
       await world.until(async () => (await world.pods()).length === 0);
     }));
 
+  it('that the server will not forget at once is asked about again', () =>
+    withPods(async (world) => {
+      await run(world, 'pod', { containers: [container('a', ['stay'])] });
+      await world.until(() => isReady(world));
+      world.refuseDeletions(2);
+      await world.client.delete(resources.pods, { namespace: 'default', name: 'pod' });
+      await world.until(async () => (await world.pods()).length === 0);
+    }));
+
   it('that is kept after its end still tells of its last runs', () =>
     withPods(async (world) => {
       const place = { namespace: 'default', name: 'pod' };

@@ -240,10 +240,18 @@ async function letGo(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name, uid } = identityOf(facts.pod);
-  const pod = podOf(uid);
-  if (pod) await tellEnd(client, facts, signal);
+  if (podOf(uid)) {
+    await tellEnd(client, facts, signal);
+    await deleteIfThere(client, { namespace, name, uid }, signal);
+  }
   forget(uid);
-  if (!pod) return;
+}
+
+async function deleteIfThere(
+  client: Client,
+  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await client.delete(resources.pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });
   } catch (error) {

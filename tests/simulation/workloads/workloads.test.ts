@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Mirror } from '../mirrored-server.ts';
+import { runSchedules } from '../pool.ts';
+import { type Outcome, runSchedule, type SubjectName } from '../subjects.ts';
+import { belongings, ground } from './kinds.ts';
+import { plantedFaults } from './planted-faults.ts';
+import { runMirroredSchedule } from './schedule.ts';
+
+/** Long runs of other seeds: `npm run simulate -- --subject light-workloads`, or `--subject workloads`. */
+const schedules = 2000;
+const longSchedules = 30;
+const mirroredSchedules = 6;
+const plantedSchedules = 400;
+const subject: SubjectName = 'light-workloads';
+
+describe('workloads under random schedules', () => {
+  it('have as many pods as they ask for and never more than they allow, and end as they are wanted', async () => {
+    const { failed } = await runSchedules({ subject, schedules, seed: 1 });
+    assert.deepEqual(failed, []);
+  });
+
+  it('do so on the API server itself', async () => {
+    const { failed } = await runSchedules({ subject: 'workloads', schedules: longSchedules, seed: 1 });
+    assert.deepEqual(failed, []);
+  });
+
+  it('take the same steps again for the same seed, whatever was run before', async () => {
+    const seeds = [5, 6, 7, 8];
+    const first: Outcome[] = [];
+    for (const seed of seeds) first.push(await runSchedule(subject, { seed }));
+    for (const seed of seeds.toReversed())
+      assert.deepEqual(await runSchedule(subject, { seed }), first[seeds.indexOf(seed)]);
+  });
+});
+
+describe('the lean server under workloads', () => {
+  it('lets in, changes, refuses and removes what the API server does, in the same words', async () => {
+    let writes = 0;
+    for (let seed = 1; seed <= mirroredSchedules; seed++) {
+      const mirror = new Mirror(ground);
+      const { complaints } = await runMirroredSchedule({ seed }, mirror, belongings);
+      assert.deepEqual([seed, complaints, mirror.differences], [seed, [], []]);
+      writes += mirror.writes;
+    }
+    assert.ok(writes > 50 * mirroredSchedules, `only ${writes} writes were compared`);
+  });
+});
+
+describe('faults planted into workloads', () => {
+  const findings: Readonly<Record<(typeof plantedFaults)[number], RegExp>> = {
+    overscales: /the replica sets of .* ask for \d+ pods of \d+/,
+    skipsOrdinal: /was made before .* was ready/,
+    mistakesNode: /has \d+ pods on node one|has \d and \d pods on its nodes/,
+    forgetsFinalizer: /pods at work|successes of|has not ended/,
+    namesAnew: /have one turn/,
+    hastens: /is gone while its containers run/,
+    losesEnds: /does not go|is left/,
+  };
+
+  for (const fault of plantedFaults) {
+    it(`${fault} is found, and its seed finds it again`, async () => {
+      const first = await firstFinding(fault, findings[fault]);
+      assert.ok(first, 'no schedule has found it');
+      const again = await runSchedule(subject, { seed: first.seed, planted: [fault] });
+      assert.deepEqual(again.complaints, first.complaints);
+      const without = await runSchedule(subject, { seed: first.seed });
+      assert.deepEqual(without.complaints, []);
+    });
+  }
+});
+
+async function firstFinding(fault: string, finding: RegExp): Promise<Outcome | undefined> {
+  for (let seed = 1; seed <= plantedSchedules; seed++) {
+    const outcome = await runSchedule(subject, { seed, planted: [fault] });
+    if (finding.test(outcome.complaints.join('; '))) return outcome;
+  }
+  return undefined;
+}
