@@ -153,7 +153,7 @@ export class World {
       checks: { http: check, tcp: check, grpc: check },
       hostAddresses: () => ['192.0.2.1'],
       clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
-      diskOf: (namespace, name) => Promise.resolve(this.#diskOf(namespace, name)),
+      diskOf: ({ namespace, name }) => Promise.resolve(this.#diskOf(namespace, name)),
     };
   }
 
