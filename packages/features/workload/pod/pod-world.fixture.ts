@@ -3,7 +3,7 @@ import type { Pod } from '@sheaf/api/workload/index';
 import { silentLogger } from '@sheaf/base';
 import { type Client, type ResourceRef, resources } from '@sheaf/client';
 import { Manager } from '@sheaf/runtime';
-import { SeededRandom, settle, startTestServer, TestClock } from '@sheaf/testkit';
+import { SeededRandom, settle, startTestServer, TestClock, type TestServer } from '@sheaf/testkit';
 import {
   SimulatedContainerHost,
   SimulatedContainerImages,
@@ -11,6 +11,7 @@ import {
 } from '@sheaf/testkit/containers/index';
 import { SharedPodVolumes, SimulatedVolumeHost } from '@sheaf/testkit/pod-volumes/index';
 import { register } from './register.ts';
+import { podStreamEndpoints } from './streams/endpoints.ts';
 
 const guest = {
   id: `sha256:${'9'.repeat(64)}`,
@@ -25,6 +26,8 @@ const guest = {
 export interface PodWorld {
   readonly clock: TestClock;
   readonly client: Client;
+  readonly clientAs: TestServer['clientAs'];
+  readonly containers: SimulatedContainers;
   readonly host: SimulatedContainerHost;
   create<T extends KubeObject>(
     resource: ResourceRef<T>,
@@ -43,7 +46,17 @@ export interface PodWorld {
 
 export async function withPods(use: (world: PodWorld) => Promise<void>): Promise<void> {
   const clock = new TestClock();
-  const server = await startTestServer({ clock });
+  const host = new SimulatedContainerHost({ clock, random: new SeededRandom(1) });
+  const containers = new SimulatedContainers(host);
+  const server = await startTestServer({
+    clock,
+    extend: (api, own) =>
+      api.addGroup({
+        group: '',
+        version: 'v1',
+        endpoints: podStreamEndpoints({ client: own, containers, clock, nodeName: 'here' }),
+      }),
+  });
   const { client, close } = server;
   let refusals = 0;
   const busy = server.clientThrough((request) => {
@@ -55,9 +68,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
     metadata: { namespace: 'default', name: 'default' },
     automountServiceAccountToken: false,
   });
-  const host = new SimulatedContainerHost({ clock, random: new SeededRandom(1) });
   host.addImage('localhost/test/guest:1', guest);
-  const containers = new SimulatedContainers(host);
   const images = new SimulatedContainerImages(host);
   const manager = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
   register(manager, {
@@ -76,6 +87,8 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
     await use({
       clock,
       client,
+      clientAs: server.clientAs,
+      containers,
       host,
       create: (resource, name, object) =>
         client.create(resource, { ...object, metadata: { namespace: 'default', name } } as never),
