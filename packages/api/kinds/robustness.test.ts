@@ -135,6 +135,31 @@ test('a new pod waits, and says that its gates keep it from a node', () => {
   });
 });
 
+test('containers of a StatefulSet mount the claims that each of its pods gets', () => {
+  const refused = (claimName: string): unknown => {
+    const container = { name: 'c', image: 'i', volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+    const claim = {
+      metadata: { name: claimName },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    };
+    const set: KubeObject = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 's', namespace: 'default' },
+      spec: {
+        selector: { matchLabels: { a: 'b' } },
+        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } },
+        volumeClaimTemplates: [claim],
+      },
+    };
+    const rules = kindRulesOf('apps', 'StatefulSet');
+    rules.applyDefaults?.(set);
+    return rules.validateCreate?.(set).map(({ field }) => field);
+  };
+  assert.deepEqual(refused('data'), []);
+  assert.deepEqual(refused('other'), ['spec.template.spec.containers[0].volumeMounts[0].name']);
+});
+
 test('an autoscaler keeps every metric through the older version', () => {
   const conversion = conversionOf({ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' });
   assert.ok(conversion);

@@ -12,7 +12,7 @@ import {
   selects,
   templateLabels,
 } from '../core/template-checks.ts';
-import { fieldsAt, numberAt, objectAt, specOf, textAt } from '../fields.ts';
+import { fieldsAt, listAt, numberAt, objectAt, specOf, textAt } from '../fields.ts';
 import { amountOf, checkAtMostAll, checkCountOrPercent } from './int-or-percent.ts';
 
 export function validateDeployment(deployment: KubeObject): readonly FieldError[] {
@@ -202,7 +202,7 @@ function checkStatefulTemplate(errors: Errors, spec: JsonObject): void {
   if (found === 'malformed') errors.push(invalid('spec.selector', selector ?? null, ''));
   else if (found === 'differs' && selector !== undefined && Object.keys(selector).length > 0)
     checkTemplateLabels(errors, 'spec.template', template);
-  checkTemplate(errors, 'spec.template', template);
+  checkTemplate(errors, 'spec.template', withClaimVolumes(template, spec));
   checkRestartAlways(errors, 'spec.template', template);
   if (fieldsAt(template, 'spec')['activeDeadlineSeconds'] !== undefined)
     errors.push(
@@ -211,6 +211,18 @@ function checkStatefulTemplate(errors: Errors, spec: JsonObject): void {
         'activeDeadlineSeconds in StatefulSet is not Supported',
       ),
     );
+}
+
+/** The template as its pods will be: with a volume for each claim that they get of their own. */
+function withClaimVolumes(template: JsonObject, spec: JsonObject): JsonObject {
+  const podSpec = fieldsAt(template, 'spec');
+  const volumes = listAt(podSpec, 'volumes');
+  const known = new Set(volumes.map((volume) => textAt(volume, 'name')));
+  const claimed = listAt(spec, 'volumeClaimTemplates')
+    .map((claim) => textAt(fieldsAt(claim, 'metadata'), 'name'))
+    .filter((name) => name !== '' && !known.has(name))
+    .map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return { ...template, spec: { ...podSpec, volumes: [...volumes, ...claimed] } };
 }
 
 /** The rules of creation, and a selector that stays. */
