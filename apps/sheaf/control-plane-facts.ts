@@ -1,9 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { ServerCertificates } from '@sheaf/apiserver/certificates/index';
 import type { ControlPlaneFacts } from '@sheaf/features/bootstrap';
-
-const serviceNetwork = '10.43.0.0/16';
-const serviceAddress = '10.43.0.1';
+import { serviceAddress, serviceNetwork } from './service-network.ts';
 
 export interface FactsInput {
   /** The address the server listens on. */

@@ -23,6 +23,7 @@ import { featureExtensions } from './extensions.ts';
 import { type MachineHost, openMachineHost } from './machine-host.ts';
 import { observation } from './observation.ts';
 import { resealInBackground } from './reseal.ts';
+import { apiServerFor } from './service-network.ts';
 import type { UpOptions } from './up-options.ts';
 import { serverVersion } from './version.ts';
 
@@ -132,6 +133,7 @@ export async function startControlPlane(options: UpOptions): Promise<ControlPlan
       random: systemRandom,
       logger,
       facts: controlPlaneFacts({ host: options.host, port: bound.port, url, certificates }),
+      apiServer: apiServerFor(options.host, bound.port),
       signingKeys,
       authority: certificates.authority,
       environment,

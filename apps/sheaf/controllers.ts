@@ -29,6 +29,7 @@ import { register as registerServiceAccount } from '@sheaf/features/service-acco
 import { register as registerServiceAddress } from '@sheaf/features/service-address';
 import { installSettings, register as registerSetting, type SettingOptions } from '@sheaf/features/setting';
 import { register as registerTemplate } from '@sheaf/features/vm-template';
+import type { ProxyBackend } from '@sheaf/ports';
 import { Manager } from '@sheaf/runtime';
 import { controllersUser, systemGroups } from './controllers-user.ts';
 import { registerMachineControllers } from './machine-controllers.ts';
@@ -44,6 +45,8 @@ export interface ControllersOptions extends SettingOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly facts: ControlPlaneFacts;
+  /** Where pods of this host are led to the API server. */
+  readonly apiServer: ProxyBackend | undefined;
   readonly signingKeys: SigningKeys;
   /** Runs the virtual machines and the pods. */
   readonly host: MachineHost;
@@ -109,7 +112,7 @@ function registerAll(manager: Manager, keeper: DefinitionKeeper, options: Contro
   registerTemplate(manager);
   registerStorageControllers(manager, { host: options.host, address: uploadAddress(facts) });
   registerMachineControllers(manager, options.host);
-  registerWorkloadControllers(manager, options.host);
+  registerWorkloadControllers(manager, options.host, options.apiServer);
   registerNamespace(manager);
   registerGarbageCollection(manager);
   registerCustomResource(manager);

@@ -1,14 +1,20 @@
 import { resources } from '@sheaf/client';
 import { register as registerAddon } from '@sheaf/features/addon';
 import { register as registerHelmChart } from '@sheaf/features/helm-chart';
-import { register as registerService } from '@sheaf/features/service';
+import { registerReach, register as registerService } from '@sheaf/features/service';
 import { claimDisks } from '@sheaf/features/volume';
-import { registerPods, register as registerWorkloads } from '@sheaf/features/workload';
+import { type PodHost, registerPods, register as registerWorkloads } from '@sheaf/features/workload';
+import type { ProxyBackend } from '@sheaf/ports';
 import type { Manager } from '@sheaf/runtime';
 import type { MachineHost } from './machine-host.ts';
+import { clusterDomain, nameAddress } from './service-network.ts';
 
 /** The controllers of workloads and of this host's pods, with its containers as their world. */
-export function registerWorkloadControllers(manager: Manager, host: MachineHost): void {
+export function registerWorkloadControllers(
+  manager: Manager,
+  host: MachineHost,
+  apiServer: ProxyBackend | undefined,
+): void {
   const { nodeName, volumes } = host;
   const { containers, images, volumes: podVolumes, checks } = host.workloads;
   registerWorkloads(manager);
@@ -22,9 +28,32 @@ export function registerWorkloadControllers(manager: Manager, host: MachineHost)
     volumes: podVolumes,
     checks,
     hostAddresses: hostAddresses(manager, nodeName),
-    clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
+    clusterNames: clusterNames(manager, host, apiServer),
     diskOf: claimDisks(manager, volumes),
   });
+}
+
+/** Services are reached where pods run. */
+function clusterNames(
+  manager: Manager,
+  { nodeName, workloads }: MachineHost,
+  apiServer: ProxyBackend | undefined,
+): PodHost['clusterNames'] {
+  const { containers, services } = workloads;
+  if (!services) return () => ({ dnsServers: [], domain: clusterDomain });
+  if (!apiServer)
+    manager.logger.warn(
+      'pods do not reach the API server: it listens on IPv6 alone; start it with --listen 127.0.0.1:PORT or 0.0.0.0:PORT',
+    );
+  const reach = registerReach(manager, {
+    ...services,
+    nodeName,
+    zone: clusterDomain,
+    nameAddress,
+    apiServer,
+    onPodChange: (listener) => containers.onChange(listener),
+  });
+  return () => reach.names();
 }
 
 /** Those that the node tells; before it does, those of the loopback. */

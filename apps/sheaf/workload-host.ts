@@ -1,11 +1,22 @@
 import { join } from 'node:path';
 import { type Clock, type Disposable, type Logger, type Random, sleep, toError } from '@sheaf/base';
+import { openNameServer } from '@sheaf/drivers/name-server';
 import { openPodVolumes } from '@sheaf/drivers/pod-volumes';
 import { openPodman } from '@sheaf/drivers/podman';
+import { openServiceProxy } from '@sheaf/drivers/service-proxy';
 import { networkChecks } from '@sheaf/drivers/system';
 import type { NodeContainers } from '@sheaf/features/node';
-import type { Capability, ContainerImages, Containers, NetworkChecks, PodVolumes } from '@sheaf/ports';
+import type {
+  Capability,
+  ContainerImages,
+  Containers,
+  NameServer,
+  NetworkChecks,
+  PodVolumes,
+  ServiceProxy,
+} from '@sheaf/ports';
 import { withHelm } from './helm-host.ts';
+import { serviceNetwork } from './service-network.ts';
 
 export interface WorkloadHostOptions {
   /** Absolute. */
@@ -23,6 +34,8 @@ export interface WorkloadHost {
   readonly images: ContainerImages;
   readonly volumes: PodVolumes;
   readonly checks: NetworkChecks;
+  /** How Services are reached from pods and from here; absent where no pods are to run. */
+  readonly services: { readonly proxy: ServiceProxy; readonly nameServer: NameServer } | undefined;
   /** Where programs of this host find the API server: `HOST:PORT`. */
   reachServerAt(address: string): void;
   /** What is known now, for the node. */
@@ -66,6 +79,7 @@ export function openWorkloadHost(options: WorkloadHostOptions): WorkloadHost {
     images,
     volumes: openPodVolumes({ directory: join(dataDir, 'pods'), clock }),
     checks: networkChecks,
+    services: hasContainers ? openServices(podman.podBridge, { clock, random, logger }) : undefined,
     reachServerAt(address) {
       serverAddress = address;
     },
@@ -86,6 +100,19 @@ export function openWorkloadHost(options: WorkloadHostOptions): WorkloadHost {
       looking.dispose();
       containers.dispose();
     },
+  };
+}
+
+function openServices(
+  bridgeName: string,
+  surroundings: Pick<WorkloadHostOptions, 'clock' | 'random' | 'logger'>,
+): WorkloadHost['services'] {
+  // The digits that tell the bridges of two directories apart.
+  const mark = bridgeName.slice(-10);
+  const { logger } = surroundings;
+  return {
+    proxy: openServiceProxy({ mark, bridgeName, serviceNetwork, logger }),
+    nameServer: openNameServer(surroundings),
   };
 }
 

@@ -33,6 +33,7 @@ import type {
   DaemonSet,
   Deployment,
   EndpointSlice,
+  Endpoints,
   Job,
   Pod,
   ReplicaSet,
@@ -61,7 +62,7 @@ const cluster = { scope: 'cluster' } as const;
 /** The resources that parts of Sheaf itself work on. */
 export const resources = {
   configMaps: ref('v1', 'ConfigMap'),
-  endpoints: ref('v1', 'Endpoints', { plural: 'endpoints' }),
+  endpoints: ref<Endpoints>('v1', 'Endpoints', { plural: 'endpoints' }),
   events: ref('v1', 'Event'),
   namespaces: ref('v1', 'Namespace', cluster),
   nodes: ref<NodeObject>('v1', 'Node', cluster),

@@ -31,6 +31,8 @@ export interface PodmanOptions {
 export interface Podman {
   readonly containers: Containers;
   readonly images: ContainerImages;
+  /** The bridge of its pods, there as long as one of them is; another one for each directory. */
+  readonly podBridge: string;
   /** What is installed; nothing is tried, made or started. What has been found out by a probe stands. */
   look(): Promise<ContainerCapabilities>;
 }
@@ -56,6 +58,7 @@ export function openPodman(options: PodmanOptions): Podman {
   return {
     containers: new PodmanContainers(engine),
     images: new PodmanImages(engine),
+    podBridge: layout.bridgeName,
     look: () => probe.look(),
   };
 }

@@ -16,7 +16,7 @@ export interface ProxyHost {
 const key = 'services';
 
 /** Makes Services reachable from this host and its pods. What is reachable stays so when this ends, as long as pods run. */
-export function register(manager: Manager, host: ProxyHost): void {
+export function register(manager: Manager, host: ProxyHost): { readonly lookAgain: () => void } {
   const { client, clock, random, logger } = manager;
   const { proxy } = host;
   const services = manager.informer(resources.services);
@@ -45,10 +45,11 @@ export function register(manager: Manager, host: ProxyHost): void {
     .watchMapped(pods, () => [])
     .watchMapped(nodes, () => []);
   const lifetime = new DisposableStore();
+  const lookAgain = (): void => controller.queue.add(key);
   manager.add({
     start() {
-      lifetime.add(host.onPodChange(() => controller.queue.add(key)));
-      controller.queue.add(key);
+      lifetime.add(host.onPodChange(lookAgain));
+      lookAgain();
       return Promise.resolve();
     },
     async stop() {
@@ -57,4 +58,5 @@ export function register(manager: Manager, host: ProxyHost): void {
       proxy.dispose();
     },
   });
+  return { lookAgain };
 }

@@ -7,7 +7,12 @@ export interface ClusterNames {
   /** Where names of the cluster are answered; none: nobody does. */
   readonly dnsServers: readonly string[];
   readonly domain: string;
+  /** Where the host looks for names without a domain; asked after those of the cluster. */
+  readonly hostSearches?: readonly string[];
 }
+
+/** As many domains as resolvers take. */
+const mostSearches = 32;
 
 /** One life of a pod. */
 export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames): SandboxSpec {
@@ -84,9 +89,9 @@ function asksCluster({ spec }: Pod, { dnsServers }: ClusterNames): boolean {
   return spec.dnsPolicy !== 'Default' && spec.dnsPolicy !== 'None' && !spec.hostNetwork;
 }
 
-function clusterDns({ metadata }: Pod, { dnsServers, domain }: ClusterNames): SandboxDns {
-  const searches = [`${metadata.namespace}.svc.${domain}`, `svc.${domain}`, domain];
-  return { servers: dnsServers, searches, options: ['ndots:5'] };
+function clusterDns({ metadata }: Pod, { dnsServers, domain, hostSearches = [] }: ClusterNames): SandboxDns {
+  const searches = [`${metadata.namespace}.svc.${domain}`, `svc.${domain}`, domain, ...hostSearches];
+  return { servers: dnsServers, searches: [...new Set(searches)].slice(0, mostSearches), options: ['ndots:5'] };
 }
 
 /** The pod's own options replace those of the same name. */
