@@ -1,7 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { type JsonValue, StatusError } from '@sheaf/base';
-import type { ByteStream } from '@sheaf/ports';
+import type { ByteStream, PortForward } from '@sheaf/ports';
+import { datagramStream } from './datagram-stream.ts';
 import { fileNames, netdevId } from './device-names.ts';
 import type { MachineHost } from './host.ts';
 import type { Machine } from './machine.ts';
@@ -46,13 +47,14 @@ export async function readSerialLog(
 }
 
 /** Adds a forward to the port where there is none. */
-export async function openPort(machine: Machine, host: MachineHost, guestPort: number): Promise<ByteStream> {
+export async function openPort(machine: Machine, host: MachineHost, port: PortForward): Promise<ByteStream> {
   const hostPort =
-    (await takePodForward(machine, guestPort)) ??
-    (await findForward(machine, guestPort)) ??
-    (await addForward(machine, guestPort));
+    (await takePodForward(machine, port)) ??
+    (await findForward(machine, port)) ??
+    (await addForward(machine, port));
+  if (port.protocol === 'udp') return await datagramStream(hostPort);
   const { clock, limits } = host;
-  const words = `port ${guestPort} of machine ${machine.id} could not be reached in time`;
+  const words = `${wordsOf(port)} of machine ${machine.id} could not be reached in time`;
   const socket = connect({ host: '127.0.0.1', port: hostPort });
   try {
     return socketStream(await within(connected(socket), { clock, limitMs: limits.answerMs, words }));
@@ -80,18 +82,25 @@ export async function askAgent(
   return await link.agent.ask(args === undefined ? { execute } : { execute, arguments: args });
 }
 
-async function findForward(machine: Machine, guestPort: number): Promise<number | undefined> {
+async function findForward(machine: Machine, port: PortForward): Promise<number | undefined> {
   const { link } = await machine.link();
   const { forwards } = await readFacts(link.qmp);
-  return forwards.find((forward) => forward.protocol === 'tcp' && forward.guestPort === guestPort)?.hostPort;
+  return forwards.find((forward) => isSame(forward, port))?.hostPort;
+}
+
+function isSame(one: PortForward, other: PortForward): boolean {
+  return one.protocol === other.protocol && one.guestPort === other.guestPort;
+}
+
+function wordsOf({ protocol, guestPort }: PortForward): string {
+  return `port ${guestPort}/${protocol}`;
 }
 
 /** The forward of a pod network that is a process of its own: it was made with that, if at all. */
-async function takePodForward(machine: Machine, guestPort: number): Promise<number | undefined> {
+async function takePodForward(machine: Machine, port: PortForward): Promise<number | undefined> {
   await machine.link();
   const { podNetworks = {} } = await machine.files.readNotes();
-  const isIt = ({ protocol, guestPort: port }: PodForward): boolean =>
-    protocol === 'tcp' && port === guestPort;
+  const isIt = (forward: PodForward): boolean => isSame(forward, port);
   const found = Object.values(podNetworks).flat().find(isIt);
   if (found && !found.isWanted)
     await machine.files.updateNotes((notes) => ({
@@ -103,7 +112,7 @@ async function takePodForward(machine: Machine, guestPort: number): Promise<numb
   if (found || Object.keys(podNetworks).length === 0) return found?.hostPort;
   throw new StatusError({
     reason: 'BadRequest',
-    message: `port ${guestPort} of machine ${machine.id} is not forwarded, and its network takes no new forwards while it runs: name the port in the ports of the machine's interface and start it again`,
+    message: `${wordsOf(port)} of machine ${machine.id} is not forwarded, and its network takes no new forwards while it runs: name the port in the ports of the machine's interface and start it again`,
   });
 }
 
@@ -111,16 +120,16 @@ function mapValues<T>(object: Readonly<Record<string, T>>, map: (value: T) => T)
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
 }
 
-async function addForward(machine: Machine, guestPort: number): Promise<number> {
+async function addForward(machine: Machine, port: PortForward): Promise<number> {
   const command = (line: string): Promise<JsonValue> =>
     machine.execute('human-monitor-command', { 'command-line': line });
   const network = await command('info usernet');
   const [nic] = typeof network === 'string' ? parsePodNics(network) : [];
   if (nic === undefined) throw lacks(machine, 'a network card on the pod network');
-  const words = await command(`hostfwd_add ${netdevId(nic)} tcp:127.0.0.1:0-:${guestPort}`);
-  const hostPort = await findForward(machine, guestPort);
+  const words = await command(`hostfwd_add ${netdevId(nic)} ${port.protocol}:127.0.0.1:0-:${port.guestPort}`);
+  const hostPort = await findForward(machine, port);
   if (hostPort === undefined)
-    throw new Error(`port ${guestPort} could not be forwarded: ${JSON.stringify(words)}`);
+    throw new Error(`${wordsOf(port)} could not be forwarded: ${JSON.stringify(words)}`);
   return hostPort;
 }
 

@@ -61,8 +61,12 @@ describe('the pod network of passt', { skip }, () => {
       const seen = await hypervisor.find('killed', signal);
       assert.deepEqual(seen?.devices, [{ name: 'pod', kind: 'nic', isLeaving: false }]);
       assert.equal(world.processes('killed').length, machineProcesses);
-      (await hypervisor.openPort('killed', { guestPort: 22 }, signal)).dispose();
-      await assert.rejects(hypervisor.openPort('killed', { guestPort: 4711 }, signal), /name the port/);
+      for (const protocol of ['tcp', 'udp'] as const) {
+        const ready = { protocol, guestPort: protocol === 'tcp' ? 22 : 123 };
+        (await hypervisor.openPort('killed', ready, signal)).dispose();
+        const undeclared = hypervisor.openPort('killed', { protocol, guestPort: 4711 }, signal);
+        await assert.rejects(undeclared, new RegExp(`4711/${protocol} .* name the port`));
+      }
       await hypervisor.end('ended', signal);
       assert.equal(world.processes('ended').length, 0);
       hypervisor.dispose();

@@ -10,6 +10,7 @@ import type {
   MachineObservation,
   MachineSpec,
   MemoryOrder,
+  PortForward,
   Progress,
 } from '@sheaf/ports';
 import { setMemory, setSockets } from './capacity-changes.ts';
@@ -212,8 +213,8 @@ export class QemuHypervisor implements Hypervisor {
     return await this.#call(signal, () => readSerialLog(this.#get(id), this.#parts.host, options.tailBytes));
   }
 
-  async openPort(id: string, port: { readonly guestPort: number }, signal: AbortSignal): Promise<ByteStream> {
-    return await this.#inTurn(id, signal, (machine) => openPort(machine, this.#parts.host, port.guestPort));
+  async openPort(id: string, port: PortForward, signal: AbortSignal): Promise<ByteStream> {
+    return await this.#inTurn(id, signal, (machine) => openPort(machine, this.#parts.host, port));
   }
 
   async askAgent(

@@ -11,6 +11,7 @@ import type {
   MachineObservation,
   MachineSpec,
   MemoryOrder,
+  PortForward,
   Progress,
 } from '@sheaf/ports';
 import { ByteQueue } from './byte-queue.ts';
@@ -280,13 +281,11 @@ export class SimulatedHypervisor implements Hypervisor {
     );
   }
 
-  async openPort(id: string, port: { readonly guestPort: number }, signal: AbortSignal): Promise<ByteStream> {
+  async openPort(id: string, port: PortForward, signal: AbortSignal): Promise<ByteStream> {
     return await this.#ask(id, signal, ({ process }) => {
-      const { guestPort } = port;
       const nic = [...process.nics.values()].find(({ link }) => link.kind === 'user');
       if (!nic) throw refusals.lacks(id, 'a network card on the pod network');
-      if (!process.forwards.some((forward) => forward.protocol === 'tcp' && forward.guestPort === guestPort))
-        process.forward({ nic: nic.name, protocol: 'tcp', guestPort });
+      process.forward({ nic: nic.name, ...port });
       return this.#mine(new ByteQueue());
     });
   }

@@ -81,7 +81,10 @@ export class SimulatedProcess {
       this.forward({ nic: nic.name, protocol, guestPort });
   }
 
+  /** One that is there already stays as it is. */
   forward(port: Omit<ForwardedPort, 'hostPort'>): void {
+    const { protocol, guestPort } = port;
+    if (this.forwards.some((each) => each.protocol === protocol && each.guestPort === guestPort)) return;
     this.forwards.push({ ...port, hostPort: this.#host.freePort() });
     this.forwards.sort((a, b) => a.guestPort - b.guestPort);
   }

@@ -5,13 +5,17 @@ import {
   type ExtensionRequest,
 } from '@sheaf/api';
 import { badRequest, type StatusError } from '@sheaf/base';
+import type { PortForward } from '@sheaf/ports';
 import { conflict } from '../lifecycle-refusal.ts';
 import { isControlledBy, type VirtualMachineInstance } from '../virtual-machine.ts';
 import { instanceResource, machineResource } from '../vm-resources.ts';
 import { checkPort } from './instance-check.ts';
 import { checkedInstance, placeOf, processIdOf, type SubresourceParts } from './instance-request.ts';
 
-/** `…/portforward/PORT[/PROTOCOL]` of a machine and of its instance: a connection to a port of the guest. */
+/**
+ * `…/portforward/PORT[/PROTOCOL]` of a machine and of its instance: a connection to a port of the guest. By UDP each message of the
+ * WebSocket is one of UDP.
+ */
 export function portForwardEndpoints(parts: SubresourceParts): readonly ExtensionEndpoint[] {
   const shared = { subresource: 'portforward', verbs: ['get'], isStream: true, takesRest: true };
   return [
@@ -31,9 +35,9 @@ async function openPort(
   { client, hypervisor }: SubresourceParts,
   request: ExtensionRequest,
 ): Promise<ExtensionAnswer> {
-  const guestPort = readPort(request.rest);
+  const port = readPort(request.rest);
   const instance = await checkedInstance(client, request, checkPort);
-  return byteStreamAnswer(await hypervisor.openPort(processIdOf(instance), { guestPort }, request.signal));
+  return byteStreamAnswer(await hypervisor.openPort(processIdOf(instance), port, request.signal));
 }
 
 async function checkMachine({ client }: SubresourceParts, request: ExtensionRequest): Promise<void> {
@@ -51,15 +55,13 @@ function notStarted(name: string, other: VirtualMachineInstance | undefined): St
 }
 
 /** The words after `portforward`. @throws StatusError 400 */
-export function readPort([port = '', protocol = 'tcp', ...further]: readonly string[]): number {
+export function readPort([port = '', protocol = 'tcp', ...further]: readonly string[]): PortForward {
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
   if (number < 1 || number > 65_535 || further.length > 0)
-    throw badRequest(`${JSON.stringify(port)} is no port: ask for portforward/PORT or portforward/PORT/tcp`);
-  const known = protocol.toLowerCase();
-  if (known === 'tcp') return number;
-  if (known === 'udp')
     throw badRequest(
-      `udp/${number} cannot be forwarded over a connection: use tcp, or plug the machine into a network of the host`,
+      `${JSON.stringify(port)} is no port: ask for portforward/PORT, portforward/PORT/tcp or portforward/PORT/udp`,
     );
-  throw badRequest(`the protocol ${JSON.stringify(protocol)} is unknown: use tcp`);
+  const known = protocol.toLowerCase();
+  if (known === 'tcp' || known === 'udp') return { protocol: known, guestPort: number };
+  throw badRequest(`the protocol ${JSON.stringify(protocol)} is unknown: use tcp or udp`);
 }
