@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Container } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import { runProgram } from '../program.ts';
-import { findKubectl } from '../tools.ts';
+import { buildGoProgram, findKubectl } from '../tools.ts';
 import { type Kubectl, openKubectl, spdyEnvironment } from './kubectl.ts';
 import { containersAreMissing, guestTag, type WorkloadHost, withWorkloadHost } from './workload-host.ts';
 
 const kubectl = await findKubectl();
+const clientGo = await buildGoProgram('client-go-streams', fileURLToPath(new URL('go/', import.meta.url)));
 const program = 'path' in kubectl ? kubectl.path : '';
 const skip = containersAreMissing ?? ('missing' in kubectl ? kubectl.missing : false);
 
@@ -118,6 +120,28 @@ describe('streams of pods', { skip }, () => {
     assert.equal(await says(['logs', 'again', '--previous']), 'run\n');
   });
 
+  it('client-go executes and forwards, and what it gives up ends', {
+    skip: 'missing' in clientGo ? clientGo.missing : false,
+  }, async () => {
+    const { host, kubectl: own } = await opened.promise;
+    const args = ['--kubeconfig', own.kubeconfig, '--pod', 'stays'];
+    const { code, out, err } = await runProgram('path' in clientGo ? clientGo.path : '', args);
+    assert.equal(code, 0, err);
+    const exec = { whole: true, err: 'err\n', code: 3 };
+    assert.deepEqual(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+      ['websocket', 'spdy'].flatMap((way) => [
+        { step: `${way} exec`, result: exec },
+        { step: `${way} cancel`, result: true },
+        { step: `${way} port-forward`, result: 'it works\n' },
+      ]),
+    );
+    await host.until(async () => !(await says(['exec', 'stays', '--', 'ps'])).includes('sleep 10000'));
+  });
+
   for (const { transport, env } of transports) {
     it(`exec over ${transport}: input, both outputs, exit codes`, async () => {
       const { kubectl: own } = await opened.promise;
@@ -204,7 +228,7 @@ describe('streams of pods', { skip }, () => {
   }
 });
 
-const server = '/bin/httpd -p 8080 -h /www; exec sleep 100000';
+const server = '/bin/httpd -p 8080 -h /www; exec sleep 77777';
 
 async function prepare(host: WorkloadHost): Promise<void> {
   const { client } = host;

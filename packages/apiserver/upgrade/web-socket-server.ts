@@ -78,9 +78,11 @@ function accept(
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: messageLimitBytes,
-    handleProtocols: () => protocol ?? false,
   });
+  // What is spoken is agreed on already, and ws refuses names with a slash, such as that of SPDY in a WebSocket.
+  delete incoming.headers['sec-websocket-protocol'];
   server.on('headers', (lines) => {
+    if (protocol !== undefined) lines.push(`Sec-WebSocket-Protocol: ${protocol}`);
     for (const [name, value] of Object.entries(headers))
       for (const text of [value].flat()) lines.push(`${name}: ${text}`);
   });
