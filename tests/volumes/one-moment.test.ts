@@ -7,8 +7,8 @@ import { StorageWorld } from './storage-world.ts';
 const namespace = 'default';
 const place = (name: string) => ({ namespace, name });
 
-/** Resolves to the number of changes from the snapshot on. */
-async function tell(world: StorageWorld, diesAfter?: number): Promise<number> {
+/** A machine that writes to two disks, and its guest agent. */
+async function begin(world: StorageWorld): Promise<string> {
   const { client, machines } = world;
   for (const claim of ['a', 'b']) {
     await world.createClaim(claim);
@@ -17,6 +17,46 @@ async function tell(world: StorageWorld, diesAfter?: number): Promise<number> {
   await client.create(resources.virtualMachines, haltedMachine('m', { claims: ['a', 'b'] }));
   const machine = await world.startMachine('m', 'a', 'b');
   machines.installAgent(machine);
+  return machine;
+}
+
+/** As the action `clone` asks for it. */
+async function copyClaim(world: StorageWorld, claim: string): Promise<void> {
+  const annotations = { 'sheaf.dev/moment': 'clone', 'sheaf.dev/moment-size': '2' };
+  const dataSource = { kind: 'PersistentVolumeClaim', name: claim };
+  await world.createClaim(`${claim}-copy`, { dataSource }, { metadata: { annotations } });
+}
+
+/** Resolves to the number of changes from the first copy on. */
+async function copy(world: StorageWorld, diesAfter?: number): Promise<number> {
+  const { client, machines } = world;
+  const machine = await begin(world);
+  await machines.write(machine, 0, 1);
+  const begun = world.changes;
+  if (diesAfter !== undefined) world.diesBefore = begun + diesAfter;
+  for (const claim of ['a', 'b']) await copyClaim(world, claim);
+  for (const claim of ['a', 'b']) await world.untilPhase(`${claim}-copy`, 'Bound');
+  const isTidy = async (): Promise<boolean> =>
+    (await client.list(resources.volumeSnapshots, { namespace })).items.length === 0;
+  await world.until(isTidy);
+  await world.until(() => Promise.resolve(!machines.isFrozen(machine)));
+  world.diesBefore = undefined;
+  assert.deepEqual(machines.moments, [['b', 'root']], 'both disks were switched at one moment');
+  await machines.write(machine, 0, 2);
+  const copied = await world.startMachine('copy', 'a-copy', 'b-copy');
+  assert.equal(await machines.read(copied, 0), 1);
+  machines.moments.length = 0;
+  machines.done.length = 0;
+  const changes = world.changes - begun;
+  await client.deleteCollection(resources.virtualMachines, { namespace });
+  await world.clear();
+  return changes;
+}
+
+/** Resolves to the number of changes from the snapshot on. */
+async function tell(world: StorageWorld, diesAfter?: number): Promise<number> {
+  const { client, machines } = world;
+  const machine = await begin(world);
   const begun = world.changes;
   if (diesAfter !== undefined) world.diesBefore = begun + diesAfter;
   await client.create(resources.virtualMachineBackups, snapshotOf('m', 's', 'snapshot'));
@@ -63,6 +103,28 @@ describe('the disks of a running machine', { timeout: 300_000 }, () => {
     const deaths = world.lives - lives;
     assert.ok(deaths > changes / 2, 'it has hardly died');
     context.diagnostic(`died in ${deaths} of ${changes} places`);
+  });
+
+  it('are copied as they are at one moment, whatever dies before any of its changes', async (context) => {
+    const changes = await copy(world);
+    const { lives } = world;
+    for (let at = 1; at <= changes; at++)
+      await copy(world, at).catch((error: unknown) => {
+        throw new Error(`dying before change ${at}`, { cause: error });
+      });
+    const deaths = world.lives - lives;
+    assert.ok(deaths > changes / 2, 'it has hardly died');
+    context.diagnostic(`died in ${deaths} of ${changes} places`);
+  });
+
+  it('are copied also while the machine is off, and need not be of one moment then', async () => {
+    await begin(world);
+    await world.stopMachine('m');
+    for (const claim of ['a', 'b']) await copyClaim(world, claim);
+    for (const claim of ['a', 'b']) await world.untilPhase(`${claim}-copy`, 'Bound');
+    assert.deepEqual(world.machines.moments, []);
+    await world.client.deleteCollection(resources.virtualMachines, { namespace });
+    await world.clear();
   });
 
   it('wait for each other', async () => {

@@ -6,7 +6,7 @@ import { type Consistency, type FreezeParts, whileFrozen } from './frozen-guest.
 import { besideMemory, isMemoryKept, keepMemory, type MemoryParts, machineOff } from './taking-memory.ts';
 
 export interface TakingParts extends FreezeParts, MemoryParts {
-  readonly volumes: Pick<Volumes, 'snapshot'>;
+  readonly volumes: Pick<Volumes, 'snapshot' | 'findPrepared'>;
   readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent' | 'saveMemory'>;
 }
 
@@ -57,7 +57,8 @@ export async function takeSnapshot(
   const [disk, ...others] = disks;
   if (others.length > 0) return { waiting: sharedVolume };
   if (!disk) return await takeAlone(parts, order, signal);
-  if (awaited) return { waiting: awaited };
+  // What has been prepared was prepared with all of them, of which those that are done may be gone again.
+  if (awaited && !(await parts.volumes.findPrepared(order.id, signal))) return { waiting: awaited };
   const { id: machineId } = disk.machine;
   return await parts.freezes.inTurn(machineId, () => takeUnder(parts, { order, machineId }, signal));
 }

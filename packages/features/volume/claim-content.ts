@@ -20,7 +20,7 @@ export type ClaimContent =
       /** Goes with the volume. */
       readonly ownImageId?: string;
     }
-  /** A machine writes to its source: a snapshot of it is wanted first, which goes when the claim is bound. */
+  /** A machine writes to its source, or it is copied with others: a snapshot of it is wanted first, which goes when the claim is bound. */
   | {
       readonly state: 'needs-snapshot';
       readonly source: { readonly namespace: string; readonly name: string };
@@ -31,8 +31,8 @@ export type ClaimContent =
 export interface ContentObjects {
   readonly claim?: PersistentVolumeClaim | undefined;
   readonly volume?: PersistentVolume | undefined;
-  /** Machines on that claim. */
-  readonly users?: readonly WaitedFor[];
+  /** A machine is on that claim, or it is to be copied at one moment with others. */
+  readonly needsSnapshot?: boolean;
   readonly snapshot?: VolumeSnapshot | undefined;
   readonly snapshotContent?: VolumeSnapshotContent | undefined;
   readonly image?: VirtualMachineImage | undefined;
@@ -62,7 +62,7 @@ function claimContent(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   objects: ContentObjects,
 ): ClaimContent {
-  const { claim, volume, users = [], snapshot } = objects;
+  const { claim, volume, needsSnapshot, snapshot } = objects;
   const object = { kind: 'PersistentVolumeClaim', namespace, name };
   if (!claim)
     return wait({
@@ -81,7 +81,7 @@ function claimContent(
       object,
     });
   if (snapshot) return snapshotContent({ namespace, name: identityOf(snapshot).name }, objects);
-  return users.length > 0
+  return needsSnapshot
     ? { state: 'needs-snapshot', source: { namespace, name } }
     : volumeContent(claim, handle);
 }

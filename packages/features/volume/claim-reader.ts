@@ -16,7 +16,7 @@ import type { ObjectCache } from '@sheaf/runtime';
 import { type ClaimContent, type ContentObjects, contentOf } from './claim-content.ts';
 import { type ClaimOrigin, originOf } from './claim-origin.ts';
 import { holdsVolumes, podsOn, usersOf, waitedForPod } from './claim-users.ts';
-import { copyNameOf, findCopy } from './copy-snapshot.ts';
+import { copyNameOf, findCopy, isOfMoment } from './copy-snapshot.ts';
 import type { ClaimFacts } from './plan.ts';
 import { isDefaultClass } from './storage-defaults.ts';
 import { classNameOf, isOurs, volumeNameOf } from './volume-object.ts';
@@ -179,7 +179,8 @@ function readSourceClaim(
   const source = caches.claims.get(`${namespace}/${name}`);
   const users = usersOf(name, caches.instances.list(namespace));
   const volume = caches.volumes.get(source?.spec.volumeName ?? '');
-  return { claim: source, volume, users, ...readSnapshot(caches, { namespace, name: copyNameOf(claim) }) };
+  const copy = readSnapshot(caches, { namespace, name: copyNameOf(claim) });
+  return { claim: source, volume, needsSnapshot: users.length > 0 || isOfMoment(claim), ...copy };
 }
 
 function readSnapshot(caches: ClaimCaches, { namespace, name }: Place): ContentObjects {

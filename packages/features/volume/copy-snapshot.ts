@@ -4,6 +4,9 @@ import type { PersistentVolumeClaim, VolumeSnapshot } from '@sheaf/api/virtualiz
 /** `NAMESPACE/NAME` of the claim that a snapshot in another namespace was taken for: it cannot go with it by itself. */
 const claimAnnotation = 'sheaf.dev/copy-for';
 
+/** Copies with the same value hold what their sources had at one moment; the second says how many they are. */
+const momentAnnotations = ['sheaf.dev/moment', 'sheaf.dev/moment-size'] as const;
+
 const prefix = 'clone-';
 
 /** The snapshot that a claim is filled from when a machine writes to its source. */
@@ -16,6 +19,21 @@ export function isCopy({ metadata }: VolumeSnapshot): boolean {
   return metadata.name?.startsWith(prefix) === true;
 }
 
+/** True if it is to hold what its source has at one moment with those of others. */
+export function isOfMoment(claim: PersistentVolumeClaim): boolean {
+  return Object.keys(momentOf(claim)).length === momentAnnotations.length;
+}
+
+function momentOf({ metadata }: PersistentVolumeClaim): Readonly<Record<string, string>> {
+  const { annotations = {} } = metadata;
+  return Object.fromEntries(
+    momentAnnotations.flatMap((key) => {
+      const value = annotations[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
 /** Where the source is, so is the snapshot; in the namespace of the claim it belongs to it. */
 export function copySnapshot(
   claim: PersistentVolumeClaim,
@@ -23,10 +41,13 @@ export function copySnapshot(
 ): VolumeSnapshot {
   const { namespace, name, uid } = identityOf(claim);
   const owner = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, uid };
-  const tie =
-    source.namespace === namespace
-      ? { ownerReferences: [owner] }
-      : { annotations: { [claimAnnotation]: `${namespace}/${name}` } };
+  const moment = isOfMoment(claim) ? momentOf(claim) : {};
+  const isNear = source.namespace === namespace;
+  const annotations = isNear ? moment : { ...moment, [claimAnnotation]: `${namespace}/${name}` };
+  const tie = {
+    ...(isNear ? { ownerReferences: [owner] } : {}),
+    ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+  };
   return {
     metadata: { name: copyNameOf(claim), namespace: source.namespace, ...tie },
     spec: {

@@ -66,6 +66,21 @@ function deleted(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return { ...claim, metadata: { ...claim.metadata, deletionTimestamp: now } };
 }
 
+describe('the snapshot that a claim is copied from', () => {
+  const source = { namespace: 'default', name: 's' };
+  it('is of the moment that its claim asks for', () => {
+    const annotations = { 'sheaf.dev/moment': 'm', 'sheaf.dev/moment-size': '2', other: 'x' };
+    const claim = { ...adopted, metadata: { ...adopted.metadata, annotations } };
+    const { other: _, ...moment } = annotations;
+    assert.deepEqual(copySnapshot(claim, source).metadata.annotations, moment);
+    assert.deepEqual(copySnapshot(claim, { ...source, namespace: 'far' }).metadata.annotations, {
+      ...moment,
+      'sheaf.dev/copy-for': `default/${adopted.metadata.name}`,
+    });
+    assert.equal(copySnapshot(adopted, source).metadata.annotations, undefined);
+  });
+});
+
 describe('planClaim', () => {
   const late = { ...storageClass, volumeBindingMode: 'WaitForFirstConsumer' };
   const classless = { ...adopted, spec: { ...adopted.spec, storageClassName: undefined as never } };

@@ -75,19 +75,17 @@ async function cloneVolumes(
   machineName: string,
   volumes: readonly VolumeSpec[],
 ): Promise<{ readonly volumes: readonly VolumeSpec[]; readonly templates: readonly JsonObject[] }> {
-  const { client, place, signal } = call;
-  const templates: JsonObject[] = [];
+  const copies = await readCopies(call, machineName, volumes);
+  const moment = copies.size > 1 ? atOneMoment(freshName(call, machineName), copies.size) : {};
+  const templates = [...copies.values()].map(({ claim, name }) => copyOf(claim, name, moment));
   const next: VolumeSpec[] = [];
   for (const volume of volumes) {
-    const claimName = claimNameOf(volume);
-    if (claimName === undefined) {
+    const copy = copies.get(claimNameOf(volume) ?? '');
+    if (!copy) {
       next.push(volume);
       continue;
     }
-    const ref = { namespace: place.namespace, name: claimName };
-    const claim = await client.get(resources.persistentVolumeClaims, ref, signal);
-    const name = freshName(call, `${machineName}-${volume.name}`);
-    templates.push(copyOf(claim, name));
+    const { name } = copy;
     const { hotpluggable, readOnly } = {
       readOnly: undefined,
       ...volume.dataVolume,
@@ -105,14 +103,48 @@ async function cloneVolumes(
   return { volumes: next, templates };
 }
 
+interface ClaimCopy {
+  readonly claim: PersistentVolumeClaim;
+  /** Of the copy. */
+  readonly name: string;
+}
+
+/** One copy of each claim, however many disks are on it. */
+async function readCopies(
+  call: ActionCall,
+  machineName: string,
+  volumes: readonly VolumeSpec[],
+): Promise<ReadonlyMap<string, ClaimCopy>> {
+  const { client, place, signal } = call;
+  const copies = new Map<string, ClaimCopy>();
+  for (const volume of volumes) {
+    const claimName = claimNameOf(volume);
+    if (claimName === undefined || copies.has(claimName)) continue;
+    const ref = { namespace: place.namespace, name: claimName };
+    const claim = await client.get(resources.persistentVolumeClaims, ref, signal);
+    copies.set(claimName, { claim, name: freshName(call, `${machineName}-${volume.name}`) });
+  }
+  return copies;
+}
+
+/** Disks of a machine that runs belong together: what is on one may speak of what is on another. */
+function atOneMoment(moment: string, size: number): Readonly<Record<string, string>> {
+  return { 'sheaf.dev/moment': moment, 'sheaf.dev/moment-size': String(size) };
+}
+
 const imageAnnotation = 'harvesterhci.io/imageId';
 
-function copyOf({ metadata, spec }: PersistentVolumeClaim, name: string): JsonObject {
+function copyOf(
+  { metadata, spec }: PersistentVolumeClaim,
+  name: string,
+  moment: Readonly<Record<string, string>>,
+): JsonObject {
   const image = metadata.annotations?.[imageAnnotation];
   const { accessModes, resources: wanted, storageClassName, volumeMode } = spec;
   const dataSource = { kind: 'PersistentVolumeClaim', name: metadata.name };
+  const annotations = { ...moment, ...(image === undefined ? {} : { [imageAnnotation]: image }) };
   const copy = {
-    metadata: { name, ...(image === undefined ? {} : { annotations: { [imageAnnotation]: image } }) },
+    metadata: { name, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
     spec: { accessModes, dataSource, resources: wanted, storageClassName, volumeMode },
   };
   // Without what is not set.

@@ -122,6 +122,32 @@ describe('copies of a machine', () => {
     });
   });
 
+  it('have what all disks held at one moment, each claim once', async () => {
+    await withRequests(async (world) => {
+      for (const claim of ['c', 'd']) await addClaim(world, claim);
+      const on = (name: string, claimName: string) => ({ name, persistentVolumeClaim: { claimName } });
+      const three = [on('root', 'c'), on('data', 'd'), on('again', 'd')];
+      const disks = three.map(({ name }) => ({ name, disk: { bus: 'virtio' } }));
+      const devices = { ...domain.devices, disks };
+      await world.machine(withSpec({ domain: { ...domain, devices }, volumes: three, networks }));
+      assert.deepEqual(await world.act('clone', { targetVm: 'b', runStrategy: 'Halted' }), [204, '']);
+      const clone = await world.client.get(machineResource, { namespace, name: 'b' });
+      const made = templatesOf(clone).map(({ metadata }) => metadata);
+      const [moment, ...others] = new Set(made.map((each) => each.annotations?.['sheaf.dev/moment']));
+      assert.match(String(moment), /^b-.{5}$/);
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        made.map((each) => each.annotations?.['sheaf.dev/moment-size']),
+        ['2', '2'],
+      );
+      const [root, data] = made.map(({ name }) => name);
+      assert.deepEqual(
+        clone.spec.template.spec.volumes?.map((volume) => volume.persistentVolumeClaim?.claimName),
+        [root, data, data],
+      );
+    });
+  });
+
   it('are not made of Secrets that the user may not read', async () => {
     await withRequests(async (world) => {
       await prepare(world);
