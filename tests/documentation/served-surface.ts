@@ -45,7 +45,7 @@ function simulatedContainers(
   return { containers: new SimulatedContainers(host), images: new SimulatedContainerImages(host) };
 }
 
-/** Each request that they serve: `POST /v1/…?action=start`, `GROUP virtualmachines/start`. Names in the singular are left out. */
+/** Each request that they serve: `POST /v1/…?action=start`, `GROUP virtualmachines/start`, `core pods/exec`. Names in the singular are left out. */
 export function servedRequests({ routes, groups }: ExtensionSet): readonly string[] {
   const paths = new Set(routes.map(({ path }) => path));
   const pluralOf = (path: string): string => path.replace(/^(\/v1\/harvester\/[^/]*[^/s])(?=\/|$)/, '$1s');
@@ -54,7 +54,7 @@ export function servedRequests({ routes, groups }: ExtensionSet): readonly strin
     .map(({ method, path, action }) => `${method} ${path}${action === undefined ? '' : `?action=${action}`}`);
   const ofGroups = groups.flatMap(({ group, endpoints }) =>
     endpoints.map(({ resource, subresource }) =>
-      [`${group} ${resource}`, ...(subresource === undefined ? [] : [subresource])].join('/'),
+      [`${group || 'core'} ${resource}`, ...(subresource === undefined ? [] : [subresource])].join('/'),
     ),
   );
   return [...new Set([...ofRoutes, ...ofGroups])];
