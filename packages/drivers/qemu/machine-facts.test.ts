@@ -25,15 +25,19 @@ describe('what a machine says about itself', () => {
     assert.deepEqual(parsePodNics(printed), ['pod', 'second']);
   });
 
-  it('finds the drive of a disk by its device, on virtio by the part that has the drive', () => {
+  it('finds the drive of a disk by its device, on virtio and USB by the part that has the drive', () => {
     const blocks = [
       { qdev: '/machine/peripheral/disk-root/virtio-backend', inserted: { image: { filename: '/root' } } },
       { qdev: 'disk-data', inserted: { image: { filename: '/data' } } },
+      {
+        qdev: '/machine/peripheral/disk-usb/disk-usb.0/legacy[0]',
+        inserted: { image: { filename: '/usb' } },
+      },
       { qdev: 'disk-cd' },
     ];
     assert.deepEqual(
-      ['root', 'data', 'cd', 'absent'].map((name) => pathIn(driveOf(blocks, name))),
-      ['/root', '/data', undefined, undefined],
+      ['root', 'data', 'usb', 'us', 'cd', 'absent'].map((name) => pathIn(driveOf(blocks, name))),
+      ['/root', '/data', '/usb', undefined, undefined, undefined],
     );
   });
 

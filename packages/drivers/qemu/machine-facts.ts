@@ -50,9 +50,12 @@ export function deviceIds(list: JsonValue): string[] {
 /** The drive behind a disk's device in an answer to `query-block`. */
 export function driveOf(blocks: JsonValue, disk: string): JsonObject | undefined {
   const id = diskId(disk);
-  return objectsIn(blocks).find(
-    ({ qdev }) => qdev === id || qdev === `/machine/peripheral/${id}/virtio-backend`,
-  );
+  return objectsIn(blocks).find(({ qdev }) => qdev === id || isPartOf(id, qdev));
+}
+
+/** On virtio and USB the drive is that of a part of the device. */
+function isPartOf(id: string, qdev: JsonValue | undefined): boolean {
+  return typeof qdev === 'string' && qdev.startsWith(`/machine/peripheral/${id}/`);
 }
 
 /** The nodes that devices write to, in an answer to `query-block`; what lies beneath them is used by them. */
