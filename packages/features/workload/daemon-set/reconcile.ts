@@ -1,27 +1,24 @@
 import type { NodeObject } from '@sheaf/api/node/index';
 import type { DaemonSet, Pod } from '@sheaf/api/workload/index';
-import { type Clock, toError } from '@sheaf/base';
-import { type Client, resources } from '@sheaf/client';
-import { again, done, type EventRecorder, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
+import type { Clock } from '@sheaf/base';
+import { resources } from '@sheaf/client';
+import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { revisionHashLabel, revisionHashOf } from '../pods/controller-revision.ts';
 import type { Owner } from '../pods/owned-objects.ts';
-import type { OwnedPods } from '../pods/owned-pods.ts';
+import type { PodOrder } from '../pods/owned-pods.ts';
 import { claimsOf } from '../pods/ownership.ts';
-import { recheck } from '../pods/recheck.ts';
-import type { History, RevisionHistory } from '../pods/revision-history.ts';
+import { type PodStep, takePodStep } from '../pods/pod-step.ts';
+import type { History } from '../pods/revision-history.ts';
+import { type RevisionedPlan, reconcileRevisioned } from '../pods/revisioned-pass.ts';
+import type { RevisionedSets } from '../pods/revisioned-register.ts';
 import { daemonTemplate, nodeNameOf } from './daemon-pod.ts';
 import { type DaemonSetFacts, type DaemonSetStep, planDaemonSet, recheckInMs } from './plan.ts';
 import type { RestAfterFailure } from './rest-after-failure.ts';
 import { planDaemonSetStatus } from './status.ts';
 
-export interface DaemonSetParts {
-  readonly client: Client;
+export interface DaemonSetParts extends RevisionedSets<DaemonSet> {
   readonly clock: Clock;
-  readonly recorder: EventRecorder;
-  readonly sets: ObjectCache<DaemonSet>;
   readonly nodes: ObjectCache<NodeObject>;
-  readonly pods: OwnedPods;
-  readonly history: RevisionHistory;
   readonly rests: RestAfterFailure;
 }
 
@@ -36,26 +33,17 @@ export async function reconcileDaemonSet(
   const set = parts.sets.get(key);
   if (!set) return done;
   const owner = { object: set, resource: resources.daemonSets };
-  const history = await parts.history.record(owner, signal);
-  const before = await readFacts(parts, { set, history }, signal);
-  const step = planDaemonSet(before);
-  const restMs = restOf(parts, { set, step });
-  const problem =
-    restMs > 0
-      ? undefined
-      : await takeStep(parts, { facts: before, owner, step }, signal).then(() => undefined, toError);
-  const facts = await readFacts(parts, { set, history }, signal);
-  const next = planDaemonSetStatus(facts, history.collisionCount);
-  if (next) await parts.client.updateStatus(resources.daemonSets, next, { signal });
-  if (problem) throw problem;
-  if (restMs > 0) return again(restMs);
-  if (step.action !== 'none') return again(0);
-  await parts.history.prune(
-    history,
-    { limit: set.spec.revisionHistoryLimit ?? 10, used: usedRevisions(facts, history) },
-    signal,
-  );
-  return recheck(recheckInMs(facts), parts.pods.doubtInMs);
+  const kind: RevisionedPlan<DaemonSetFacts, DaemonSetStep> = {
+    owner,
+    read: (history) => readFacts(parts, { set, history }, signal),
+    plan: planDaemonSet,
+    restMs: (step) => restOf(parts, { set, step }),
+    take: (facts, step) => takeStep(parts, { facts, owner, step }, signal),
+    status: (facts, { collisionCount }) => planDaemonSetStatus(facts, collisionCount),
+    used: usedRevisions,
+    recheckInMs,
+  };
+  return reconcileRevisioned(parts, kind, signal);
 }
 
 async function readFacts(
@@ -90,32 +78,18 @@ async function takeStep(
   }: { readonly facts: DaemonSetFacts; readonly owner: Owner; readonly step: DaemonSetStep },
   signal: AbortSignal,
 ): Promise<void> {
-  const { pods } = parts;
-  switch (step.action) {
-    case 'none':
-      return;
-    case 'adopt':
-      return pods.adopt(owner, step.pods, signal);
-    case 'release':
-      return pods.release(owner, step.pods, signal);
-    case 'create':
-      return pods.createMany(
-        owner,
-        step.nodeNames.map((nodeName) => orderOf(facts, nodeName)),
-        signal,
-      );
-    case 'delete':
-      return pods.deleteMany(owner, step.pods, signal);
-    case 'replace':
-      for (const pod of step.pods) tellEnd(parts, facts.set, pod);
-      return pods.deleteMany(owner, step.pods, signal);
-  }
+  return takePodStep(parts.pods, { owner, step: podStepOf(parts, facts, step) }, signal);
 }
 
-function orderOf(
-  { set, update }: DaemonSetFacts,
-  nodeName: string,
-): Parameters<OwnedPods['createMany']>[1][number] {
+function podStepOf(parts: DaemonSetParts, facts: DaemonSetFacts, step: DaemonSetStep): PodStep {
+  if (step.action === 'create')
+    return { action: 'create', orders: step.nodeNames.map((nodeName) => orderOf(facts, nodeName)) };
+  if (step.action !== 'replace') return step;
+  for (const pod of step.pods) tellEnd(parts, facts.set, pod);
+  return { action: 'delete', pods: step.pods };
+}
+
+function orderOf({ set, update }: DaemonSetFacts, nodeName: string): PodOrder {
   const { namespace = '', name = '', annotations = {}, generation = 1 } = set.metadata;
   return {
     place: { namespace, generateName: `${name}-` },

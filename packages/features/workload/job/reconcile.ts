@@ -5,6 +5,7 @@ import { type Client, resources } from '@sheaf/client';
 import { again, done, type EventRecorder, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import type { Owner } from '../pods/owned-objects.ts';
 import type { OwnedPods } from '../pods/owned-pods.ts';
+import { takePodStep } from '../pods/pod-step.ts';
 import { recheck } from '../pods/recheck.ts';
 import { isTracked } from './job-pod.ts';
 import { free } from './orphan-pods.ts';
@@ -50,23 +51,19 @@ async function takeStep(
 ): Promise<void> {
   const owner: Owner = { object: job, resource: resources.jobs };
   switch (step.action) {
-    case 'none':
-      return;
-    case 'adopt':
-      return pods.adopt(owner, step.pods, signal);
-    case 'release':
-      return pods.release(owner, step.pods, signal);
     case 'free':
       return free(pods, step.pods, signal);
-    case 'create':
-      return pods.createMany(owner, step.orders, signal);
     case 'drop':
       await free(pods, step.pods.filter(isTracked), signal);
       return pods.deleteMany(owner, step.pods, signal);
-    case 'delete':
-      return pods.deleteMany(owner, step.pods, signal);
     case 'expire':
       return expire(client, job, signal);
+    case 'none':
+    case 'adopt':
+    case 'release':
+    case 'create':
+    case 'delete':
+      return takePodStep(pods, { owner, step }, signal);
   }
 }
 

@@ -5,7 +5,8 @@ import { planHistory, surplusRevisions } from './controller-revision.ts';
 import { type OwnedObjects, type Owner, referenceTo } from './owned-objects.ts';
 import { claimsOf } from './ownership.ts';
 
-type HistoryOwner = KubeObject & {
+/** An object whose templates are kept. */
+export type HistoryOwner = KubeObject & {
   readonly spec: {
     readonly selector: Parameters<typeof claimsOf>[0]['spec']['selector'] & object;
     readonly template: PodTemplateSpec;

@@ -4,6 +4,7 @@ import { type Clock, toError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
 import { again, done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import type { OwnedPods } from '../pods/owned-pods.ts';
+import { type PodStep, takePodStep } from '../pods/pod-step.ts';
 import { recheck } from '../pods/recheck.ts';
 import {
   planReplicaSet,
@@ -30,7 +31,9 @@ export async function reconcileReplicaSet(
   const set = parts.sets.get(key);
   if (!set) return done;
   const step = planReplicaSet(await readFacts(parts, set, signal));
-  const problem = await takeStep(parts, { set, step }, signal).then(() => undefined, toError);
+  const owner = { object: set, resource: resources.replicaSets };
+  const taken = takePodStep(parts.pods, { owner, step: podStepOf(set, step) }, signal);
+  const problem = await taken.then(() => undefined, toError);
   const facts = await readFacts(parts, set, signal);
   const failure = problem && failureOf(step, problem);
   const next = planReplicaSetStatus(facts, { failure, now: timestampOf(parts.clock) });
@@ -48,31 +51,11 @@ async function readFacts(
   return { set, pods: await pods.list(set.metadata.namespace ?? '', signal), nowMs: clock.now() };
 }
 
-async function takeStep(
-  { pods }: ReplicaSetParts,
-  { set, step }: { readonly set: ReplicaSet; readonly step: ReplicaSetStep },
-  signal: AbortSignal,
-): Promise<void> {
-  const owner = { object: set, resource: resources.replicaSets };
-  switch (step.action) {
-    case 'none':
-      return;
-    case 'adopt':
-      return pods.adopt(owner, step.pods, signal);
-    case 'release':
-      return pods.release(owner, step.pods, signal);
-    case 'create': {
-      const { namespace = '', name = '' } = set.metadata;
-      const order = { template: set.spec.template, place: { namespace, generateName: `${name}-` } };
-      return pods.createMany(
-        owner,
-        Array.from({ length: step.count }, () => order),
-        signal,
-      );
-    }
-    case 'delete':
-      return pods.deleteMany(owner, step.pods, signal);
-  }
+function podStepOf({ metadata, spec }: ReplicaSet, step: ReplicaSetStep): PodStep {
+  if (step.action !== 'create') return step;
+  const { namespace = '', name = '' } = metadata;
+  const order = { template: spec.template, place: { namespace, generateName: `${name}-` } };
+  return { action: 'create', orders: Array.from({ length: step.count }, () => order) };
 }
 
 function failureOf({ action }: ReplicaSetStep, { message }: Error): StepFailure {

@@ -5,14 +5,16 @@ import type {
   PersistentVolumeClaim as TemplateClaim,
 } from '@sheaf/api/workload/index';
 import { type Clock, StatusError, toError } from '@sheaf/base';
-import { type Client, resources } from '@sheaf/client';
-import { again, done, type EventRecorder, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
+import { resources } from '@sheaf/client';
+import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { templateOf } from '../pods/controller-revision.ts';
 import type { Owner } from '../pods/owned-objects.ts';
-import type { OwnedPods } from '../pods/owned-pods.ts';
+import type { PodOrder } from '../pods/owned-pods.ts';
 import { claimsOf } from '../pods/ownership.ts';
-import { recheck } from '../pods/recheck.ts';
-import type { History, RevisionHistory } from '../pods/revision-history.ts';
+import { type PodStep, takePodStep } from '../pods/pod-step.ts';
+import type { History } from '../pods/revision-history.ts';
+import { type RevisionedPlan, reconcileRevisioned } from '../pods/revisioned-pass.ts';
+import type { RevisionedSets } from '../pods/revisioned-register.ts';
 import { planClaimOwners } from './claim-retention.ts';
 import { ordinalTemplate, podName, revisionNameOf } from './ordinal-pod.ts';
 import {
@@ -24,13 +26,8 @@ import {
 } from './plan.ts';
 import { planStatefulSetStatus } from './status.ts';
 
-export interface StatefulSetParts {
-  readonly client: Client;
+export interface StatefulSetParts extends RevisionedSets<StatefulSet> {
   readonly clock: Clock;
-  readonly recorder: EventRecorder;
-  readonly sets: ObjectCache<StatefulSet>;
-  readonly pods: OwnedPods;
-  readonly history: RevisionHistory;
   readonly claims: ObjectCache<PersistentVolumeClaim>;
 }
 
@@ -43,26 +40,20 @@ export async function reconcileStatefulSet(
   const set = parts.sets.get(key);
   if (!set) return done;
   const owner = { object: set, resource: resources.statefulSets };
-  const history = await parts.history.record(owner, signal);
-  const before = await readFacts(parts, { set, history }, signal);
-  // Who owns a claim is settled before its pod goes.
-  await keepClaims(parts, before, signal);
-  const step = planStatefulSet(before);
-  const problem = await takeStep(parts, { facts: before, owner, step }, signal).then(
-    () => undefined,
-    toError,
-  );
-  const facts = await readFacts(parts, { set, history }, signal);
-  const next = planStatefulSetStatus(facts, history.collisionCount);
-  if (next) await parts.client.updateStatus(resources.statefulSets, next, { signal });
-  if (problem) throw problem;
-  if (step.action !== 'none') return again(0);
-  await parts.history.prune(
-    history,
-    { limit: set.spec.revisionHistoryLimit ?? 10, used: usedRevisions(facts) },
-    signal,
-  );
-  return recheck(recheckInMs(facts), parts.pods.doubtInMs);
+  const kind: RevisionedPlan<StatefulSetFacts, StatefulSetStep> = {
+    owner,
+    read: (history) => readFacts(parts, { set, history }, signal),
+    plan: planStatefulSet,
+    async take(facts, step) {
+      // Who owns a claim is settled before its pod goes.
+      await keepClaims(parts, facts, signal);
+      await takeStep(parts, { facts, owner, step }, signal);
+    },
+    status: (facts, { collisionCount }) => planStatefulSetStatus(facts, collisionCount),
+    used: usedRevisions,
+    recheckInMs,
+  };
+  return reconcileRevisioned(parts, kind, signal);
 }
 
 async function readFacts(
@@ -97,28 +88,16 @@ async function takeStep(
   }: { readonly facts: StatefulSetFacts; readonly owner: Owner; readonly step: StatefulSetStep },
   signal: AbortSignal,
 ): Promise<void> {
-  const { pods } = parts;
-  switch (step.action) {
-    case 'none':
-      return;
-    case 'adopt':
-      return pods.adopt(owner, step.pods, signal);
-    case 'release':
-      return pods.release(owner, step.pods, signal);
-    case 'create':
-      return pods.createMany(
-        owner,
-        step.ordinals.map((ordinal) => orderOf(facts, ordinal)),
-        signal,
-      );
-    case 'delete':
-      return pods.deleteMany(owner, step.pods, signal);
-    case 'create-claims':
-      return createClaims(parts, { set: facts.set, claims: step.claims }, signal);
-  }
+  if (step.action === 'create-claims')
+    return createClaims(parts, { set: facts.set, claims: step.claims }, signal);
+  const podStep: PodStep =
+    step.action === 'create'
+      ? { action: 'create', orders: step.ordinals.map((ordinal) => orderOf(facts, ordinal)) }
+      : step;
+  return takePodStep(parts.pods, { owner, step: podStep }, signal);
 }
 
-function orderOf(facts: StatefulSetFacts, ordinal: number): Parameters<OwnedPods['createMany']>[1][number] {
+function orderOf(facts: StatefulSetFacts, ordinal: number): PodOrder {
   const { set } = facts;
   const revision: ControllerRevision = revisionFor(facts, ordinal);
   const template = templateOf(revision);
