@@ -4,6 +4,7 @@ import { blockNode, diskDevice, isVirtioDisk } from './command-line/devices.ts';
 import { askToLeave, type ChangedMachine, freePort, isAttached, isPresent } from './device-changes.ts';
 import { diskId, diskNode, diskNodePrefix } from './device-names.ts';
 import { ensureNode, removeDiskNodes, removeNodes } from './disk-nodes.ts';
+import { tellingHolder } from './lock-refusal.ts';
 import { driveOf, numberAt, pathIn } from './machine-facts.ts';
 import type { MachineLink } from './machine-link.ts';
 import { objectAt, QmpSilence, textAt } from './qmp-client.ts';
@@ -12,13 +13,15 @@ export async function attachDisk(machine: ChangedMachine, disk: MachineDisk): Pr
   const { link, spec } = machine;
   if (!(await isAttached(machine, diskId(disk.name)))) {
     const place = await placeOf(machine, disk);
-    if (disk.file) await ensureNode(link, blockNode(disk, disk.file));
-    try {
-      await link.execute('device_add', diskDevice(disk, spec.machineType, place));
-    } catch (error) {
-      await removeDiskNodes(link, diskNodePrefix(disk.name));
-      throw error;
-    }
+    await tellingHolder(disk.file?.path, async () => {
+      if (disk.file) await ensureNode(link, blockNode(disk, disk.file));
+      try {
+        await link.execute('device_add', diskDevice(disk, spec.machineType, place));
+      } catch (error) {
+        await removeDiskNodes(link, diskNodePrefix(disk.name));
+        throw error;
+      }
+    });
   }
   if (disk.limits) await limitDrive(link, disk.name, disk.limits);
 }
@@ -43,10 +46,11 @@ export async function changeMedium(
   await link.execute('blockdev-open-tray', { id, force: true });
   if (drive['inserted'] !== undefined) await link.execute('blockdev-remove-medium', { id });
   await removeDiskNodes(link, diskNodePrefix(name));
-  if (file) {
-    await ensureNode(link, blockNode({ name, device: 'cdrom', bus: 'scsi' }, file));
-    await link.execute('blockdev-insert-medium', { id, 'node-name': diskNode(name, file.path) });
-  }
+  if (file)
+    await tellingHolder(file.path, async () => {
+      await ensureNode(link, blockNode({ name, device: 'cdrom', bus: 'scsi' }, file));
+      await link.execute('blockdev-insert-medium', { id, 'node-name': diskNode(name, file.path) });
+    });
   await link.execute('blockdev-close-tray', { id });
 }
 
@@ -91,7 +95,9 @@ export async function switchDisks(
       const disk = spec.disks.find((item) => item.name === name) ?? hotPlugged(name, inserted);
       const overlayNode = diskNode(name, overlay.path);
       // The chain below is open already; it is put beneath by the switch.
-      await ensureNode(link, { ...blockNode(disk, overlay), backing: null });
+      await tellingHolder(overlay.path, () =>
+        ensureNode(link, { ...blockNode(disk, overlay), backing: null }),
+      );
       opened.push(overlayNode);
       actions.push({ type: 'blockdev-snapshot', data: { node: topNode(inserted), overlay: overlayNode } });
     }

@@ -1,6 +1,7 @@
 import type { MachineEnd } from '@sheaf/ports';
 import { fileNames } from './device-names.ts';
 import type { MachineHost } from './host.ts';
+import { withHolder } from './lock-refusal.ts';
 import type { MachineFiles, MachineRecord } from './machine-files.ts';
 import { endAllPasst } from './passt.ts';
 import { type ProcessIdentity, signalProcess, waitForExit } from './process-identity.ts';
@@ -37,7 +38,12 @@ export async function endOfDeath(
   const words = await files.lastWords(fileNames.machine);
   if (await files.wasReady())
     return { cause: 'process-died', message: words || 'the process is gone and left no words' };
-  return { cause: 'start-failed', message: words || 'the process ended before it answered, without a word' };
+  const message = words || 'the process ended before it answered, without a word';
+  return { cause: 'start-failed', message: withHolder(message, pathsOf(record)) };
+}
+
+function pathsOf({ spec }: MachineRecord): readonly string[] {
+  return spec.disks.flatMap(({ file }) => file?.path ?? []);
 }
 
 /** Ends a machine's process, kindly at first. Resolves to true when it is gone. */

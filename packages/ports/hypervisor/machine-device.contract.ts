@@ -7,9 +7,16 @@ export async function guardsDisks(scene: Scene): Promise<void> {
   const disk: MachineDisk = { name: 'root', device: 'disk', bus: 'virtio', file };
   await scene.run('owner', { disks: [disk] });
   const refused = await scene.start('second', { disks: [disk] });
-  assert.equal(refused.end?.cause, 'start-failed');
+  assert.ok(refused.end?.cause === 'start-failed');
+  const inUse = /root\S* is in use by machine default\/owner: detach it there or end that machine/;
+  assert.match(refused.end.message, inUse);
   await scene.run('third');
-  await assert.rejects(scene.hypervisor.attachDisk('third', { ...disk, bus: 'scsi' }, scene.signal));
+  const third = scene.hypervisor.attachDisk('third', { ...disk, bus: 'scsi' }, scene.signal);
+  await scene.refuses(third, 'Conflict', inUse);
+  const medium: MachineDisk = { name: 'cd', device: 'cdrom', bus: 'scsi' };
+  await scene.run('drive', { disks: [medium] });
+  const insert = scene.hypervisor.changeMedium('drive', { name: 'cd', file }, scene.signal);
+  await scene.refuses(insert, 'Conflict', inUse);
   assert.equal(await scene.device('third', 'root'), undefined);
   await scene.hypervisor.end('owner', scene.signal);
   await scene.hypervisor.attachDisk('third', { ...disk, bus: 'scsi' }, scene.signal);

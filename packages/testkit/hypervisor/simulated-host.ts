@@ -3,6 +3,7 @@ import type { HypervisorCapabilities, MachineDisk, MachineEnd, MachineNic, Machi
 import { areInConflict, type OpenedDisk } from './file-locks.ts';
 import { copyOf, type SimulatedMemory } from './simulated-memory.ts';
 import { type ProcessHost, SimulatedProcess } from './simulated-process.ts';
+import { refusals } from './simulated-refusals.ts';
 
 /** What is on the disk of the host about one machine. */
 export interface SimulatedMachine {
@@ -94,7 +95,7 @@ export class SimulatedHost {
     if (machine.wasLaunched) return;
     machine.wasLaunched = true;
     const { spec } = machine;
-    const refusal = this.faults.startFailure(spec) ?? this.refusal(spec.id, spec.disks);
+    const refusal = this.faults.startFailure(spec) ?? this.refusal(spec.id, spec.disks)?.message;
     if (refusal !== undefined) {
       machine.end = { cause: 'start-failed', message: refusal };
       return;
@@ -137,14 +138,14 @@ export class SimulatedHost {
   }
 
   /** Why a machine cannot open these disks, in the program's manner; `undefined` if it can. */
-  refusal(id: string, disks: readonly MachineDisk[]): string | undefined {
+  refusal(id: string, disks: readonly MachineDisk[]): Error | undefined {
     for (const disk of disks) {
       const path = disk.file?.path;
       if (path === undefined) continue;
       if (this.options.hasFile?.(path) === false)
-        return `Could not open '${path}': No such file or directory`;
+        return new Error(`Could not open '${path}': No such file or directory`);
       const owner = this.faults.ignoresLocks ? undefined : this.#ownerOf(id, this.#opened(disk, path));
-      if (owner !== undefined) return `Could not open '${path}': the lock is held by machine ${owner}`;
+      if (owner !== undefined) return refusals.inUse(path, owner);
     }
     return undefined;
   }
@@ -240,7 +241,7 @@ export class SimulatedHost {
       for (const disk of process?.disks.values() ?? []) {
         const isItself = spec.id === id && disk.name === opened.disk.name;
         if (disk.file && !isItself && areInConflict(opened, this.#opened(disk, disk.file.path)))
-          return spec.id;
+          return spec.title;
       }
     return undefined;
   }

@@ -356,8 +356,8 @@ export class SimulatedHypervisor implements Hypervisor {
   }
 
   #open(id: string, disks: readonly MachineDisk[]): void {
-    const words = this.#host.refusal(id, disks);
-    if (words !== undefined) throw new Error(words);
+    const refusal = this.#host.refusal(id, disks);
+    if (refusal) throw refusal;
   }
 
   #plug(nics: readonly MachineNic[]): void {

@@ -19,6 +19,11 @@ export const refusals = {
   leaving: (name: string) =>
     refusal('Conflict', `${name} is leaving the machine: attach it again when it is gone`),
   noDevice: (name: string) => refusal('NotFound', `the machine has no device ${name}: attach it first`),
+  inUse: (path: string, owner: string) =>
+    refusal(
+      'Conflict',
+      `${path} is in use by machine ${owner}: detach it there or end that machine, and try again`,
+    ),
   coldBus: (name: string) =>
     refusal('BadRequest', `disk ${name} is on the sata bus: use scsi, or attach it at the next start`),
   noRoom: (what: string) => refusal('BadRequest', `the machine has ${what}: restart it with more`),
