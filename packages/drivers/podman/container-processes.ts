@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { sleep } from '@sheaf/base';
 import type { AttachOrder, ContainerProcess, ProcessOrder, ProcessOutput, TerminalSize } from '@sheaf/ports';
+import { EndWatch } from './end-watch.ts';
 import { containerObservation, isRunning, type SeenContainer } from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
 import { logDirectory } from './log-files.ts';
@@ -110,7 +111,8 @@ export async function attach(
     if (directory === undefined) throw refusals.noContainer(containerId);
     return await viewLog({
       ...common,
-      reading: { directory, clock, hasEnded: () => hasContainerEnded(engine, containerId) },
+      reading: { directory, clock },
+      end: new EndWatch(engine, containerId),
     });
   }
   const client = await engine.client();
@@ -119,12 +121,6 @@ export async function attach(
     limitMs: engine.parts.limits.callMs,
   });
   return processConnection({ ...common, socket, hasInput: true, onDispose: () => undefined });
-}
-
-/** Nothing more will be printed by it. */
-export async function hasContainerEnded(engine: PodmanEngine, id: string): Promise<boolean> {
-  const seen = await engine.catalog.find('container', id);
-  return seen === undefined || containerObservation(seen).state === 'ended';
 }
 
 async function running(engine: PodmanEngine, id: string): Promise<SeenContainer> {

@@ -1,8 +1,11 @@
 import type { ContainerProcess, ProcessOutput, TerminalSize } from '@sheaf/ports';
+import type { EndWatch } from './end-watch.ts';
 import { type LogReading, logPlace, readLog } from './log-reader.ts';
 
 export interface ViewParts {
-  readonly reading: Omit<LogReading, 'selection' | 'from'>;
+  readonly reading: Pick<LogReading, 'directory' | 'clock'>;
+  /** Ends with the viewer. */
+  readonly end: EndWatch;
   readonly hasTerminal: boolean;
   readonly resize: (size: TerminalSize) => Promise<void>;
   readonly exitCode: (signal: AbortSignal) => Promise<number>;
@@ -13,18 +16,22 @@ export interface ViewParts {
  * end is the end of the container's input, whether it had one or not.
  */
 export async function viewLog(parts: ViewParts): Promise<ContainerProcess> {
-  const { reading } = parts;
+  const { end } = parts;
   const letGo = new AbortController();
-  const from = await logPlace(reading.directory, 0);
+  const from = await logPlace(parts.reading.directory, 0);
+  const reading = { ...parts.reading, from, selection: { isFollowed: true }, hasEnded: () => end.hasEnded() };
   return {
-    output: printed(readLog({ ...reading, from, selection: { isFollowed: true } }, letGo.signal)),
+    output: printed(readLog(reading, letGo.signal)),
     write: () => Promise.reject(new Error('the connection has no input: attach with one')),
     endInput: () => Promise.resolve(),
     resize: async (size) => {
       if (parts.hasTerminal) await parts.resize(size);
     },
     exitCode: (signal) => parts.exitCode(signal),
-    dispose: () => letGo.abort(),
+    dispose() {
+      letGo.abort();
+      end.dispose();
+    },
   };
 }
 

@@ -15,9 +15,10 @@ import type {
   SandboxSpec,
 } from '@sheaf/ports';
 import { untilAborted } from '../qemu/task-queue.ts';
-import { attach, execute, hasContainerEnded } from './container-processes.ts';
+import { attach, execute } from './container-processes.ts';
 import { ContainerRuns } from './container-runs.ts';
 import { ContainerStops } from './container-stops.ts';
+import { EndWatch } from './end-watch.ts';
 import {
   containerObservation,
   isRunning,
@@ -117,9 +118,13 @@ export class PodmanContainers implements Containers {
       logDirectory(this.#engine.parts.layout.logs, containerId),
     );
     if (directory === undefined) throw refusals.noContainer(containerId);
-    const hasEnded = (): Promise<boolean> => hasContainerEnded(this.#engine, containerId);
     const { clock } = this.#engine.parts;
-    yield* readLog({ directory, selection, clock, hasEnded }, signal);
+    const end = new EndWatch(this.#engine, containerId);
+    try {
+      yield* readLog({ directory, selection, clock, hasEnded: () => end.hasEnded() }, signal);
+    } finally {
+      end.dispose();
+    }
   }
 
   async removeLog(containerId: string, signal: AbortSignal): Promise<void> {
