@@ -25,7 +25,10 @@ describe('sheaf status, why, backup, restore, rotate-key', { timeout: 120_000 },
   const copy = join(parent, 'copy.db');
 
   it('a running server tells how it is, is copied, and leaves an audit log', async () => {
-    const server = await startSheaf({ directory: join(parent, 'one') });
+    const server = await startSheaf({
+      directory: join(parent, 'one'),
+      further: ['--without-containers'],
+    });
     const { client, close } = await clientOf(server.kubeconfig);
     try {
       const secret = {
