@@ -91,22 +91,22 @@ describe('followChain', () => {
     assert.deepEqual([gone?.text, gone?.nature], ['does not run', 'fault']);
   });
 
-  it('a node that runs machines alone is no node for pods, and one that runs pods is', async () => {
+  it('a node that cannot run containers is no node for pods, and says why; one that can is', async () => {
     const pod: KubeObject = {
       metadata: { name: 'p', namespace: 'n', uid: 'p' },
       spec: {},
       status: { phase: 'Pending' },
     };
-    const texts = async (count: string): Promise<readonly string[]> => {
+    const texts = async (count: string, condition: object[] = []): Promise<readonly string[]> => {
       const node: KubeObject = {
         metadata: { name: 'a', uid: 'a' },
-        status: { allocatable: { pods: count } },
+        status: { allocatable: { pods: count }, conditions: condition },
       };
       return (await followChain(view([[nodes, node]]), pods, pod)).slice(1).map(({ text }) => text);
     };
-    assert.deepEqual(await texts('0'), [
-      'no node runs pods: there is room for 0 on a, where virtual machines run',
-    ]);
+    assert.deepEqual(await texts('0'), ['no node runs pods: a: it has room for none']);
+    const unable = { type: 'ContainersRunnable', status: 'False', message: 'no podman; install it' };
+    assert.deepEqual(await texts('110', [unable]), ['no node runs pods: a: no podman; install it']);
     assert.deepEqual(await texts('110'), []);
   });
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@sheaf/api';
 import type { ObjectRef, ResourceRef, ServedResource } from '@sheaf/client';
-import { type Reference, referencesOf } from './condition-words.ts';
+import { conditionOf, type Reference, referencesOf } from './condition-words.ts';
 import { type ControllerReport, textAt } from './connect.ts';
 import { findWaiting } from './waiting.ts';
 
@@ -180,7 +180,6 @@ class Walk {
     const resource = this.#view.resources.find(({ group, plural }) => group === '' && plural === 'nodes');
     const nodes = resource ? await this.#view.list(resource, undefined) : [];
     if (nodes.some(runsPods)) return;
-    const names = nodes.map(({ metadata }) => metadata.name ?? '');
     this.links.push({
       depth,
       object: 'nodes',
@@ -188,8 +187,8 @@ class Walk {
       text:
         nodes.length === 0
           ? 'there is no node, so nothing runs pods'
-          : `no node runs pods: there is room for 0 on ${names.join(', ')}, where virtual machines run`,
-      wayOut: 'Join a node that runs containers. Until then pods stay Pending.',
+          : `no node runs pods: ${nodes.map(whyNoPods).join('; ')}`,
+      wayOut: 'Do what the node says; pods that wait go on by themselves.',
     });
   }
 
@@ -235,7 +234,13 @@ function isWaiting({ resource, object }: Place): boolean {
 }
 
 function runsPods(node: KubeObject): boolean {
-  return Number(textAt(node, 'status', 'allocatable', 'pods') || '0') > 0;
+  const isAble = textAt(conditionOf(node, 'ContainersRunnable'), 'status') !== 'False';
+  return isAble && Number(textAt(node, 'status', 'allocatable', 'pods') || '0') > 0;
+}
+
+function whyNoPods(node: KubeObject): string {
+  const why = textAt(conditionOf(node, 'ContainersRunnable'), 'message') || 'it has room for none';
+  return `${node.metadata.name ?? ''}: ${why}`;
 }
 
 function isUnobserved(resource: ServedResource, object: KubeObject): boolean {

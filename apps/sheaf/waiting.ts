@@ -1,6 +1,6 @@
 import type { KubeObject, Waiting } from '@sheaf/api';
 import { conditionOf, fault, told } from './condition-words.ts';
-import { at, textAt } from './connect.ts';
+import { at, listAt, textAt } from './connect.ts';
 import { copyWaiting, imageWaiting, instanceWaiting, machineWaiting } from './machine-waiting.ts';
 
 /** What an object by itself says of why it is not in its goal state; `undefined`: nothing. Pure. */
@@ -49,15 +49,39 @@ function podWaiting(pod: KubeObject): Waiting | undefined {
       'Read its log, then delete it.',
     );
   if (phase !== 'Pending') return unmet(pod);
-  if (textAt(pod, 'spec', 'nodeName') === '')
-    return { reason: 'NotScheduled', nature: 'transient', text: 'is not on a node yet' };
+  if (textAt(pod, 'spec', 'nodeName') === '') return notScheduled(pod);
   return (
+    containerWaiting(pod) ??
     unmet(pod) ?? {
       reason: 'NotStarted',
       nature: 'transient',
       text: `has been given to the node ${textAt(pod, 'spec', 'nodeName')} and has not started`,
     }
   );
+}
+
+function notScheduled(pod: KubeObject): Waiting {
+  const why = textAt(conditionOf(pod, 'PodScheduled'), 'message');
+  const text = why === '' ? 'is not on a node yet' : `is not on a node yet: ${why}`;
+  return { reason: 'NotScheduled', nature: 'transient', text };
+}
+
+/** What keeps its first container that says so from running, such as an image that cannot be had. */
+function containerWaiting(pod: KubeObject): Waiting | undefined {
+  const statuses = ['initContainerStatuses', 'containerStatuses'].flatMap((field) =>
+    listAt(pod, 'status', field),
+  );
+  const found = statuses.find((status) => textAt(status, 'state', 'waiting', 'message') !== '');
+  if (!found) return undefined;
+  const { reason, message } = {
+    reason: textAt(found, 'state', 'waiting', 'reason'),
+    message: textAt(found, 'state', 'waiting', 'message'),
+  };
+  return {
+    reason,
+    nature: 'transient',
+    text: `its container ${textAt(found, 'name')} waits: ${reason}: ${message}`,
+  };
 }
 
 function claimWaiting(claim: KubeObject): Waiting | undefined {
@@ -161,10 +185,12 @@ function inMaintenance(node: KubeObject): Waiting | undefined {
 }
 
 function impaired(node: KubeObject): Waiting | undefined {
-  const type = ['MachinesRunnable', 'MemoryPressure', 'DiskPressure', 'PIDPressure'].find((each) => {
-    const wanted = each === 'MachinesRunnable' ? 'True' : 'False';
-    const status = textAt(conditionOf(node, each), 'status');
-    return status !== '' && status !== wanted;
+  const abilities = ['MachinesRunnable', 'ContainersRunnable'];
+  const type = [...abilities, 'MemoryPressure', 'DiskPressure', 'PIDPressure'].find((each) => {
+    const wanted = abilities.includes(each) ? 'True' : 'False';
+    const condition = conditionOf(node, each);
+    const status = textAt(condition, 'status');
+    return status !== '' && status !== wanted && textAt(condition, 'reason') !== 'ContainersUnwanted';
   });
   if (type === undefined) return undefined;
   const condition = conditionOf(node, type);

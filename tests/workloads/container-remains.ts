@@ -47,9 +47,11 @@ export async function remainsOf(directory: string): Promise<readonly string[]> {
     ...pods.map((path) => `mount ${path}`),
     ...loops.map((device) => `loop device ${device}`),
     ...files.map((path) => `file ${path}`),
-    ...processes.filter(({ words }) => isOfPods(words)).map(({ id, words }) => `process ${id}: ${words}`),
+    ...processes.filter(({ words }) => isOfPods(words)).map(({ id, words }) => `process ${id}: ${words.slice(0, shownWords)}`),
   ];
 }
+
+const shownWords = 200;
 
 function isOfPods(words: string): boolean {
   return words.includes('conmon') || words.includes('qemu-storage-daemon');

@@ -63,6 +63,9 @@ function containersConf(layout: EngineLayout, settings: EngineSettings): string 
     'http_proxy = false',
     'pids_limit = 0',
     '[engine]',
+    // What watched a command in a container waits so long for somebody who asks how it ended; the usual five minutes would
+    // leave a hundred processes of one probe.
+    'exit_command_delay = 20',
     'cgroup_manager = "cgroupfs"',
     `conmon_path = [${quoted(layout.conmon)}]`,
     'events_logger = "file"',

@@ -52,7 +52,7 @@ export function nodeClaims({ name, host, abilities, containers }: ConditionFacts
       hidden: 'the host does not tell how many processes it has',
     }),
     runnable('MachinesRunnable', 'Hypervisor', abilities.hypervisor),
-    runnable('ContainersRunnable', 'Containers', containers.containers),
+    containersRunnable(containers),
     accelerated(abilities),
     ready(name, host),
   ];
@@ -75,6 +75,11 @@ function pressure(
   if (isPressed === undefined) return { type, status: 'Unknown', reason: 'NotTold', message: hidden };
   if (isPressed) return { type, status: 'True', reason: `HasInsufficient${nouns[of]}`, message: little };
   return { type, status: 'False', reason: `HasSufficient${nouns[of]}`, message: enough };
+}
+
+function containersRunnable({ areWanted, containers }: NodeContainers): Claim {
+  const claim = runnable('ContainersRunnable', 'Containers', containers);
+  return areWanted ? claim : { ...claim, reason: 'ContainersUnwanted' };
 }
 
 function runnable(type: string, noun: string, { isAvailable, reason, wayOut }: Capability): Claim {
