@@ -39,6 +39,7 @@ export const servedKinds: readonly ResourceRef[] = [
   ...custom,
   resources.namespaces,
   resources.nodes,
+  resources.pods,
   resources.events,
   resources.persistentVolumes,
   resources.persistentVolumeClaims,
