@@ -28,7 +28,10 @@ export interface ExtensionEndpoint {
   readonly kind?: string;
   /** Takes further words of the path, e.g. `portforward/22/tcp`. */
   readonly takesRest?: boolean;
-  /** A subresource of a kept kind, which the server then leaves to it: `pods/exec`. Discovery tells of it anyway. */
+  /**
+   * A subresource of a kept kind, which the server then leaves to it: `pods/exec`. Discovery tells of it anyway. With a `kind`
+   * (`PodExecOptions`) it is a connection, in which rules about CONNECT have a say.
+   */
   readonly isOfKept?: boolean;
   /** Answers requests for an upgrade only; anything else is refused with the way out. */
   readonly isStream?: boolean;

@@ -2,23 +2,27 @@ import type { ExtensionEndpoint } from '@sheaf/api';
 import type { Authorizer } from '../authorization/attributes.ts';
 import type { ApiResponse } from '../pipeline/api-request.ts';
 import type { RequestContext, ResourceContext } from '../pipeline/request-context.ts';
-import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import { upgradeRequired } from '../upgrade/protocols.ts';
 import { methodNotAllowed, unknownResource } from '../verbs/errors.ts';
 import { toResponse } from './answer-response.ts';
 import { apiCall } from './api-call.ts';
+import { admitConnection, type ConnectionParts } from './connection-admission.ts';
+
+interface DelegateParts extends ConnectionParts {
+  readonly authorizer: Authorizer;
+}
 
 /** Answers requests for extension groups, which are authorized already. What is registered beside them is left to others. */
 export function extensionDelegate(
-  registry: ResourceRegistry,
-  authorizer: Authorizer,
+  parts: DelegateParts,
 ): (context: RequestContext) => Promise<ApiResponse> | undefined {
+  const { registry } = parts;
   const { extensions } = registry;
   return (context) => {
     if (!isAboutResource(context)) return undefined;
     const { info } = context;
     const endpoint = extensions.find(info);
-    if (endpoint) return answer(context, endpoint, authorizer);
+    if (endpoint) return answer(context, endpoint, parts);
     if (!extensions.hasVersion(info.group, info.version)) return undefined;
     if (registry.find(info.group, info.version, info.resource)) return undefined;
     throw unknownResource();
@@ -32,10 +36,12 @@ function isAboutResource(context: RequestContext): context is ResourceContext {
 async function answer(
   context: ResourceContext,
   endpoint: ExtensionEndpoint,
-  authorizer: Authorizer,
+  parts: DelegateParts,
 ): Promise<ApiResponse> {
   const { info, request } = context;
+  const { authorizer } = parts;
   checkRequest(context, endpoint);
+  await admitConnection(context, endpoint, parts);
   const call = apiCall(context, { authorizer, bodyLimitBytes: endpoint.bodyLimitBytes });
   const { verb, group, version, namespace, resource, name } = info;
   const isInner = endpoint.subresource?.includes('/') ?? false;

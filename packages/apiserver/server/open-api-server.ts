@@ -103,7 +103,10 @@ export async function openApiServer(options: ApiServerOptions): Promise<OpenApiS
     logger,
     ...access,
     handleResource: (context) => resources.handle(context),
-    delegates: [extensionDelegate(registry, access.authorizer), ...aggregationDelegates(remotes, options)],
+    delegates: [
+      extensionDelegate({ registry, admission, authorizer: access.authorizer }),
+      ...aggregationDelegates(remotes, options),
+    ],
     findRoute: routeFinder(extensions.routes, access.authorizer),
     paths: pathHandlers({ registry, views: stores, remotes }, options),
     observer: options.observer ?? ignoringObserver,

@@ -15,8 +15,18 @@ export function podStreamEndpoints(parts: LogParts): readonly ExtensionEndpoint[
       isOfKept: true,
       handle: (request) => readLog(parts, request),
     },
-    { ...stream, subresource: 'exec', handle: (request) => execute(parts, request) },
-    { ...stream, subresource: 'attach', handle: (request) => attach(parts, request) },
-    { ...stream, subresource: 'portforward', handle: (request) => forwardPorts(parts, request) },
+    { ...stream, subresource: 'exec', kind: 'PodExecOptions', handle: (request) => execute(parts, request) },
+    {
+      ...stream,
+      subresource: 'attach',
+      kind: 'PodAttachOptions',
+      handle: (request) => attach(parts, request),
+    },
+    {
+      ...stream,
+      subresource: 'portforward',
+      kind: 'PodPortForwardOptions',
+      handle: (request) => forwardPorts(parts, request),
+    },
   ];
 }

@@ -34,6 +34,12 @@ async function log(world: PodWorld, query = ''): Promise<string> {
   return answer.status === 200 ? text : `${answer.status} ${text && (JSON.parse(text) as Error).message}`;
 }
 
+async function send({ client }: PodWorld, target: string, object: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await client.send({ method: 'POST', target, headers, body: JSON.stringify(object) });
+  assert.equal(answer.status, 201, await answer.text());
+}
+
 function request(query: string): PodRequest {
   return { namespace: 'default', name: 'web', query: new URLSearchParams(query), signal };
 }
@@ -111,6 +117,36 @@ describe('the log of a pod', () => {
           answer.status === 403 && (await answer.text()).includes(JSON.stringify(words).slice(1, -1)),
         );
       }
+    }));
+
+  it('is no connection, in which policies have a say; a command is one', () =>
+    withPods(async (world) => {
+      await run(world, { containers: [container('main', ['stay'])] });
+      await running(world);
+      const policies = '/apis/admissionregistration.k8s.io/v1';
+      const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['pods/*'], operations: ['CONNECT'] };
+      await send(world, `${policies}/validatingadmissionpolicies`, {
+        metadata: { name: 'no-shells' },
+        spec: {
+          matchConstraints: { resourceRules: [rule] },
+          validations: [{ expression: "!object.command.exists(word, word == 'sh')", message: 'no shells' }],
+        },
+      });
+      await send(world, `${policies}/validatingadmissionpolicybindings`, {
+        metadata: { name: 'no-shells' },
+        spec: { policyName: 'no-shells', validationActions: ['Deny'] },
+      });
+      assert.equal(await log(world), '');
+      const asked = async (command: string): Promise<string> => {
+        const target = `${pods}/web/exec?stdout=1&command=${command}`;
+        const answer = await world.client.send({ method: 'POST', target });
+        return `${answer.status} ${(JSON.parse(await answer.text()) as Error).message}`;
+      };
+      assert.match(
+        await asked('sh'),
+        /^422 pods "web" is forbidden: .*'no-shells'.*denied request: no shells/,
+      );
+      assert.match(await asked('ls'), /^400 Upgrade request required/);
     }));
 
   it('stays in discovery as it was', () =>
