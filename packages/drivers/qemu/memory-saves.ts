@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { StatusError, toError } from '@sheaf/base';
+import { StatusError, sleep, toError } from '@sheaf/base';
 import type { MemoryOrder, Progress } from '@sheaf/ports';
 import { diskId, nicId } from './device-names.ts';
 import type { MachineHost } from './host.ts';
@@ -9,7 +9,7 @@ import type { MachineFiles, MachineRecord } from './machine-files.ts';
 import type { MachineLink } from './machine-link.ts';
 import { areSwitched, settleMemory } from './memory-settling.ts';
 import { writeMemory } from './memory-writing.ts';
-import { QmpError } from './qmp-client.ts';
+import { QmpError, QmpSilence } from './qmp-client.ts';
 
 /** The machines whose memory is being kept by this life, and how far that is. */
 export class MemorySaves {
@@ -46,8 +46,9 @@ export class MemorySaves {
       this.#saves.set(id, { state: 'working', percent });
     };
     try {
-      const failure = await this.#write(machine, order, onPercent);
-      await machine.queue.run(() => this.#settle(machine, order));
+      const written = await this.#write(machine, order, onPercent);
+      const settled = await this.#untilSettled(machine, order);
+      const failure = written ?? settled;
       if (failure) throw failure;
       this.#saves.delete(id);
     } catch (thrown) {
@@ -74,6 +75,25 @@ export class MemorySaves {
       return undefined;
     } catch (error) {
       return toError(error);
+    }
+  }
+
+  /**
+   * The guest stands until this has been done, so it is tried again whatever has come in between, as long as the machine is there.
+   * Resolves to what came first.
+   */
+  async #untilSettled(machine: Machine, order: MemoryOrder): Promise<Error | undefined> {
+    let first: Error | undefined;
+    for (;;) {
+      try {
+        await machine.queue.run(() => this.#settle(machine, order));
+        return first;
+      } catch (error) {
+        const isSilent = error instanceof QmpSilence || StatusError.is(error, 'ServerTimeout');
+        if (!isSilent) first ??= toError(error);
+        if (StatusError.is(error, 'Conflict') || StatusError.is(error, 'NotFound')) return first;
+      }
+      await sleep(this.#host.clock, this.#host.limits.heartbeatMs, this.#signal);
     }
   }
 

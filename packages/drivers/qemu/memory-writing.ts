@@ -1,6 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { type Clock, isJsonObject, type JsonValue, sleep } from '@sheaf/base';
+import { type Clock, isJsonObject, type JsonObject, type JsonValue, sleep } from '@sheaf/base';
 import type { MemoryOrder } from '@sheaf/ports';
 import { fileNames } from './device-names.ts';
 import type { MachineHost } from './host.ts';
@@ -25,6 +25,9 @@ const bytesPerSecond = 2 ** 40;
 /** As long as the program may let a guest stand: from then on it ends the writing instead of beginning again. */
 const longestStandMs = 2_000_000;
 const usualStandMs = 300;
+const mostPasses = 8;
+/** While it writes the last of it, the program answers nothing. */
+const answerMs = 600_000;
 
 /** What a file says that the memory of a machine is written to by this version of the program, or is to be read by it. */
 export function labelOf(
@@ -43,8 +46,8 @@ export function labelOf(
 
 /**
  * Writes the memory of a machine to a file, which gets its name when it is whole. The guest runs meanwhile, and stands when this
- * resolves. Once all has been written, it stands for what it has changed since, however much that is. If this process dies before
- * the end, the program gives up, and lets the guest go on by itself.
+ * resolves. What it changes meanwhile is written again, until that is little, or would become more than `memoryFileBytes`: then it stands
+ * for the rest, however much that is. If this process dies before the end, the program gives up, and lets the guest go on by itself.
  */
 export async function writeMemory(
   { link, record, files, host }: WrittenMachine,
@@ -77,7 +80,7 @@ async function untilWritten(
 ): Promise<void> {
   let isLast = false;
   for (;;) {
-    const seen = await link.execute('query-migrate');
+    const seen = await link.qmp.execute('query-migrate', undefined, answerMs);
     const status = textAt(seen, 'status');
     if (status === 'completed') return;
     // The program only knows that nobody reads any more; why that is so, the reader knows.
@@ -87,7 +90,7 @@ async function untilWritten(
         new Error(textAt(seen, 'error-desc') ?? `the program did not write its memory: ${status}`)
       );
     writing.onPercent(percentOf(seen));
-    if (!isLast && numberAt(objectAt(seen, 'ram'), 'dirty-sync-count') > 1) {
+    if (!isLast && mustEnd(ramOf(seen))) {
       isLast = true;
       await setParameters(link, longestStandMs);
     }
@@ -101,6 +104,17 @@ async function versionOf(link: MachineLink): Promise<string> {
   return ['major', 'minor', 'micro'].map((part) => numberAt(version, part)).join('.');
 }
 
+/** What has been changed since would not fit once more if as much were changed meanwhile, or it never becomes less. */
+function mustEnd(ram: JsonObject): boolean {
+  const passes = numberAt(ram, 'dirty-sync-count');
+  const written = numberAt(ram, 'transferred') + 2 * numberAt(ram, 'remaining');
+  return passes > 1 && (passes > mostPasses || written > 2 * numberAt(ram, 'total'));
+}
+
+function ramOf(seen: JsonValue): JsonObject {
+  return isJsonObject(seen) ? objectAt(seen, 'ram') : {};
+}
+
 async function setParameters(link: MachineLink, standMs: number): Promise<void> {
   await link.execute('migrate-set-parameters', {
     'max-bandwidth': bytesPerSecond,
@@ -110,7 +124,7 @@ async function setParameters(link: MachineLink, standMs: number): Promise<void> 
 
 /** Of the first time that all is written; what follows is short. */
 function percentOf(seen: JsonValue): number {
-  const ram = isJsonObject(seen) ? objectAt(seen, 'ram') : {};
+  const ram = ramOf(seen);
   const total = numberAt(ram, 'total');
   if (total === 0) return 0;
   if (numberAt(ram, 'dirty-sync-count') > 1) return 99;
