@@ -1,4 +1,6 @@
 import type { Logger } from '@sheaf/base';
+import { plantedFaults as addonFaults } from './addons/planted-faults.ts';
+import { runSchedule as runAddons } from './addons/schedule.ts';
 import { runSchedule as runControlPlane } from './control-plane/schedule.ts';
 import { runKilled } from './virtual-machines/every-step.ts';
 import { plantedFaults as machineFaults } from './virtual-machines/planted-faults.ts';
@@ -35,6 +37,7 @@ interface Subject {
 }
 
 const subjects = {
+  addons: { run: runAddons, faults: addonFaults },
   'control-plane': { run: runControlPlane, faults: ['trustsGraph', 'ignoresUid', 'deletesUnseen'] },
   'virtual-machines': { run: runVirtualMachines, faults: machineFaults },
   'light-machines': { run: runLightMachines, faults: machineFaults },

@@ -44,6 +44,15 @@ export function changedChart(chart: HelmChart, addon: Addon, valuesContent: stri
   };
 }
 
+/** One that is being uninstalled, with another try of that; `undefined`: nobody wants one. */
+export function retriedChart(chart: HelmChart, addon: Addon): HelmChart | undefined {
+  const { metadata } = chart;
+  const retry = retryOf(addon);
+  const text = retry[retryAnnotation];
+  if (text === undefined || metadata.annotations?.[retryAnnotation] === text) return undefined;
+  return { ...chart, metadata: { ...metadata, annotations: { ...metadata.annotations, ...retry } } };
+}
+
 function retryOf({ metadata }: Addon): Readonly<Record<string, string>> {
   const retry = metadata.annotations?.[retryAnnotation];
   return retry === undefined ? {} : { [retryAnnotation]: retry };

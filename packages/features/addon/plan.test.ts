@@ -187,6 +187,15 @@ describe('planAddon', () => {
       'AddonDisabling failed DeadlineExceeded',
     ],
     [
+      'its removal has failed and is to be tried again',
+      {
+        addon: addon(false, 'AddonDisabling', {}, { [retryAnnotation]: '1' }),
+        chart: removal,
+        job: job(going, 'Failed', 'helm-delete-web'),
+      },
+      'AddonDisabling in-progress, update-chart',
+    ],
+    [
       'its removal begins, its installation had failed',
       { addon: addon(false, 'AddonDisabling'), chart: going, job: job(going, 'Failed') },
       'AddonDisabling in-progress',

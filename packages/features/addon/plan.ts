@@ -2,7 +2,15 @@ import { identityOf, type Waiting } from '@sheaf/api';
 import { type AddonState, chartOperation, operationAnnotation } from '@sheaf/api/addon/index';
 import type { Addon, HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job } from '@sheaf/api/workload/index';
-import { adopted, changedChart, chartOf, isOrphanOf, isOwnedBy, valuesOf } from './addon-chart.ts';
+import {
+  adopted,
+  changedChart,
+  chartOf,
+  isOrphanOf,
+  isOwnedBy,
+  retriedChart,
+  valuesOf,
+} from './addon-chart.ts';
 
 export interface AddonFacts {
   readonly addon: Addon;
@@ -108,7 +116,8 @@ function planOperation({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan 
   const waiting = deployedWaiting(chart);
   const end = current && endOf(current);
   if (end === 'succeeded') return { state: 'AddonDeploySuccessful', mark: { kind: 'completed' }, step: none };
-  if (!current || end === undefined) return planUnfinished(addon, { current, waiting });
+  if (!current || end === undefined)
+    return planUnfinished(addon, { current, waiting, podWords: podWordsOf(chart) });
   const failure = failureOf(current, waiting);
   return { state: onTheWay(addon), mark: { kind: 'failed', waiting: failure }, step: none };
 }
@@ -119,12 +128,20 @@ function planOperation({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan 
  */
 function planUnfinished(
   addon: Addon,
-  { current, waiting }: { readonly current: Job | undefined; readonly waiting: Waiting | undefined },
+  {
+    current,
+    waiting,
+    podWords,
+  }: {
+    readonly current: Job | undefined;
+    readonly waiting: Waiting | undefined;
+    readonly podWords: string;
+  },
 ): AddonPlan {
   if (stateOf(addon) === 'AddonDeploySuccessful' && waiting === undefined)
     return { state: 'AddonDeploySuccessful', mark: { kind: 'completed' }, step: none };
   const state = onTheWay(addon);
-  const words = wordsOf(state === 'AddonUpdating' ? 'update' : 'installation', current);
+  const words = wordsOf(state === 'AddonUpdating' ? 'update' : 'installation', current, podWords);
   return { state, mark: { kind: 'in-progress', words, ...(waiting ? { waiting } : {}) }, step: none };
 }
 
@@ -149,23 +166,36 @@ function planDisabled(facts: AddonFacts): AddonPlan {
 }
 
 /** Its chart is being uninstalled; whatever is wanted comes after that. */
-function planEnding({ job }: AddonFacts, chart: HelmChart): AddonPlan {
+function planEnding({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan {
+  const retried = isOwnedBy(chart, addon) ? retriedChart(chart, addon) : undefined;
+  if (retried)
+    return {
+      state: 'AddonDisabling',
+      mark: { kind: 'in-progress', words: 'its removal is tried again' },
+      step: { action: 'update-chart', chart: retried },
+    };
   const waiting = deployedWaiting(chart);
-  const isOfChart = job?.metadata.ownerReferences?.some(({ uid }) => uid === chart.metadata.uid) === true;
-  const isRemoval = job?.metadata.name?.startsWith('helm-delete-') === true;
-  const current = isOfChart && isRemoval ? job : undefined;
+  const current = removalOf(chart, job);
   if (current && endOf(current) === 'failed')
     return {
       state: 'AddonDisabling',
       mark: { kind: 'failed', waiting: failureOf(current, waiting) },
       step: none,
     };
-  const words = wordsOf('removal', current);
+  const words = wordsOf('removal', current, podWordsOf(chart));
   return {
     state: 'AddonDisabling',
     mark: { kind: 'in-progress', words, ...(waiting ? { waiting } : {}) },
     step: none,
   };
+}
+
+/** The Job that uninstalls this very chart; for another try there is another one. */
+function removalOf(chart: HelmChart, job: Job | undefined): Job | undefined {
+  const isRemoval = job?.metadata.name?.startsWith('helm-delete-') === true;
+  return isRemoval && job?.metadata.annotations?.[operationAnnotation] === chartOperation(chart)
+    ? job
+    : undefined;
 }
 
 /** A Job that has failed for whatever reason has failed. */
@@ -176,11 +206,17 @@ function endOf({ status }: Job): 'succeeded' | 'failed' | undefined {
   return has('Complete') ? 'succeeded' : undefined;
 }
 
-function wordsOf(what: string, job: Job | undefined): string {
+function wordsOf(what: string, job: Job | undefined, podWords: string): string {
   if (!job) return `its ${what} begins`;
   const { namespace, name } = job.metadata;
   const since = job.status?.startTime === undefined ? '' : ` since ${job.status.startTime}`;
-  return `its ${what} is at work${since} in the Job ${namespace}/${name}`;
+  return `its ${what} is at work${since} in the Job ${namespace}/${name}${podWords}`;
+}
+
+/** The chart names the pod that is at work. */
+function podWordsOf({ status }: HelmChart): string {
+  const deployed = status?.conditions?.find(({ type }) => type === 'Deployed');
+  return deployed?.message?.startsWith('in the Pod ') ? `, ${deployed.message}` : '';
 }
 
 const usualReasons: ReadonlySet<string> = new Set(['Installing', 'Uninstalling', 'Deployed']);

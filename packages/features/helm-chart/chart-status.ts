@@ -1,32 +1,37 @@
 import { type Waiting, waitingCondition } from '@sheaf/api';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
-import type { Job } from '@sheaf/api/workload/index';
+import type { Job, Pod } from '@sheaf/api/workload/index';
 import { namesOf } from './chart-names.ts';
-import { stateOf } from './operation-state.ts';
+import { isAlive, podsOf, stateOf } from './operation-state.ts';
 import type { ChartFacts, ChartStep } from './plan.ts';
 
 type ChartCondition = NonNullable<NonNullable<HelmChart['status']>['conditions']>[number];
 
 /** The chart with what is to be seen of it; `undefined` if it says so already. */
-export function planChartStatus({ chart, jobs }: ChartFacts, step: ChartStep): HelmChart | undefined {
+export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartStep): HelmChart | undefined {
   const waiting = 'waiting' in step ? step.waiting : undefined;
   const { installJob, deleteJob } = namesOf(chart);
   const isRemoved = chart.metadata.deletionTimestamp !== undefined;
-  const job = jobs.find(({ metadata }) => metadata.name === (isRemoved ? deleteJob : installJob));
+  const jobName = isRemoved ? deleteJob : installJob;
+  const job = jobs.find(({ metadata }) => metadata.name === jobName);
   const isBegun = job !== undefined || step.action === 'begin';
   const claims = [
-    ...(isBegun ? [createdClaim(chart, isRemoved ? deleteJob : installJob)] : []),
+    ...(isBegun ? [createdClaim(chart, jobName)] : []),
     failedClaim(job, waiting),
-    deployedClaim({ job, waiting, isRemoved }),
+    deployedClaim({ job, waiting, isRemoved, pod: livePod(job, pods) }),
   ];
   const old = chart.status ?? {};
   const kept = (old.conditions ?? []).filter(({ type }) => !claims.some((claim) => claim.type === type));
   const status = {
     ...old,
-    ...(isBegun ? { jobName: isRemoved ? deleteJob : installJob } : {}),
+    ...(isBegun ? { jobName } : {}),
     conditions: [...kept, ...claims].toSorted((a, b) => (a.type < b.type ? -1 : 1)),
   };
   return JSON.stringify(sorted(old)) === JSON.stringify(sorted(status)) ? undefined : { ...chart, status };
+}
+
+function livePod(job: Job | undefined, pods: readonly Pod[]): Pod | undefined {
+  return job && podsOf(pods, job).find(isAlive);
 }
 
 function sorted({ jobName, conditions = [] }: NonNullable<HelmChart['status']>): readonly unknown[] {
@@ -60,8 +65,10 @@ function deployedClaim({
   job,
   waiting,
   isRemoved,
+  pod,
 }: {
   readonly job: Job | undefined;
+  readonly pod: Pod | undefined;
   readonly waiting: Waiting | undefined;
   readonly isRemoved: boolean;
 }): ChartCondition {
@@ -73,7 +80,12 @@ function deployedClaim({
   if (!isRemoved && job && stateOf(job) === 'succeeded')
     return { type: 'Deployed', status: 'True', reason: 'Deployed' };
   const reason = isRemoved ? 'Uninstalling' : 'Installing';
-  return { type: 'Deployed', status: 'False', reason, message: 'Its operation is at work' };
+  return {
+    type: 'Deployed',
+    status: 'False',
+    reason,
+    message: pod ? `in the Pod ${pod.metadata.namespace}/${pod.metadata.name}` : '',
+  };
 }
 
 /** After the last try nothing comes by itself. */

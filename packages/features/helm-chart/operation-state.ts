@@ -7,11 +7,20 @@ import { chartLabel } from './chart-names.ts';
 export type OperationState = 'running' | 'succeeded' | 'failed';
 
 /** A Job that has failed for whatever reason has failed: a deadline or a policy as well as too many tries. */
-export function stateOf({ status }: Job): OperationState {
-  const has = (type: string): boolean =>
-    status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
-  if (has('Failed')) return 'failed';
-  return has('Complete') ? 'succeeded' : 'running';
+export function stateOf(job: Job): OperationState {
+  if (has(job, 'Failed')) return 'failed';
+  return has(job, 'Complete') ? 'succeeded' : 'running';
+}
+
+/** Its controller has seen that it is to rest. */
+export function isSuspended(job: Job): boolean {
+  return job.spec.suspend === true && has(job, 'Suspended');
+}
+
+function has({ status }: Job, type: string): boolean {
+  return (
+    status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true
+  );
 }
 
 /** Told by UIDs, not by names or times: an object made again is another one. */

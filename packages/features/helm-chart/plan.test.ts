@@ -45,6 +45,12 @@ function job(kind: 'install' | 'delete' = 'install', of = factsOf(), ends?: 'Com
   return { ...planned, metadata: { ...planned.metadata, uid: kind }, status: { conditions } };
 }
 
+function resting(type?: string): Job {
+  const made = job();
+  const conditions = type ? [{ type, status: 'True' as const }] : [];
+  return { ...made, spec: { ...made.spec, suspend: true }, status: { conditions } };
+}
+
 function pod(of: string, status: PodStatus): Pod {
   return {
     metadata: {
@@ -118,6 +124,17 @@ describe('planChart', () => {
     [
       'another operation only waits',
       { chart: newer, jobs: [job()], pods: [pod('install', { phase: 'Pending' })] },
+      'suspend EarlierOperationEnding',
+    ],
+    ['another operation is to rest', { chart: newer, jobs: [resting()] }, 'none EarlierOperationEnding'],
+    [
+      'another operation rests',
+      { chart: newer, jobs: [resting('Suspended')] },
+      'drop EarlierOperationEnding',
+    ],
+    [
+      'its own Job rests, for another was wanted',
+      { jobs: [resting('Suspended')] },
       'drop EarlierOperationEnding',
     ],
     [
@@ -135,7 +152,7 @@ describe('planChart', () => {
     [
       'the Job of an earlier chart of its name',
       { chart: { ...chart, metadata: { ...chart.metadata, uid: 'other' } }, jobs: [job()] },
-      'drop EarlierOperationEnding',
+      'suspend EarlierOperationEnding',
     ],
     [
       'the removal of an earlier chart of its name',
@@ -144,8 +161,9 @@ describe('planChart', () => {
           job('delete', factsOf({ chart: { ...going, metadata: { ...going.metadata, uid: 'other' } } })),
         ],
       },
-      'drop EarlierOperationEnding',
+      'suspend EarlierOperationEnding',
     ],
+    ['no pod can be made for it', { jobs: [job()], podRefusal: 'exceeded quota' }, 'none FailedCreate'],
     ['it has failed', { jobs: [job('install', factsOf(), 'Failed')] }, 'none BackoffLimitExceeded'],
     [
       'it has failed and is to be tried again',
@@ -156,7 +174,7 @@ describe('planChart', () => {
     [
       'deleted at work',
       { chart: going, jobs: [job()], pods: [pod('install', working)] },
-      'drop OperationInProgress',
+      'suspend OperationInProgress',
     ],
     [
       'deleted, the last pod ends',

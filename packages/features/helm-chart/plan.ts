@@ -17,6 +17,7 @@ import {
   isGoing,
   isOfChart,
   isOwnedBy,
+  isSuspended,
   isWorking,
   podsOf,
   stateOf,
@@ -29,6 +30,8 @@ export interface ChartFacts extends OperationFacts {
   /** All of its namespace. */
   readonly pods: readonly Pod[];
   readonly isNamespaceEnding: boolean;
+  /** Why no pod could be made for its Job, in the words of the server. */
+  readonly podRefusal?: string | undefined;
 }
 
 export type ChartStep =
@@ -39,6 +42,8 @@ export type ChartStep =
   | { readonly action: 'begin'; readonly job: Job }
   /** The same operation is what another state of the spec wants. */
   | { readonly action: 'note'; readonly job: Job }
+  /** Its controller makes no more pods for it once it has seen that; only then may it go. */
+  | { readonly action: 'suspend'; readonly job: Job; readonly waiting: Waiting }
   | { readonly action: 'drop'; readonly job: Job; readonly waiting: Waiting }
   | { readonly action: 'release'; readonly chart: HelmChart; readonly leftBehind?: string };
 
@@ -84,8 +89,7 @@ function planOperation(facts: ChartFacts, wanted: Job): ChartStep {
   const { chart } = facts;
   const current = facts.jobs.find(({ metadata }) => metadata.name === wanted.metadata.name);
   const others = facts.jobs.filter((job) => job !== current && isOfChart(job, chart));
-  if (current && !isGoing(current) && isOwnedBy(current, chart) && isFor(current, wanted))
-    return planCurrent(facts, current);
+  if (current && isCurrent(current, { chart, wanted })) return planCurrent(facts, current);
   const [obstacle] = [...(current ? [current] : []), ...others];
   if (obstacle) return planObstacle(facts, obstacle);
   const left = facts.pods.find((pod) => isOfChart(pod, chart) && isAlive(pod));
@@ -93,14 +97,22 @@ function planOperation(facts: ChartFacts, wanted: Job): ChartStep {
   return { action: 'begin', job: wanted };
 }
 
-function planCurrent({ chart, pods }: ChartFacts, job: Job): ChartStep {
+/** One that was told to rest is for what was wanted before. */
+function isCurrent(
+  job: Job,
+  { chart, wanted }: { readonly chart: HelmChart; readonly wanted: Job },
+): boolean {
+  return !isGoing(job) && !job.spec.suspend && isOwnedBy(job, chart) && isFor(job, wanted);
+}
+
+function planCurrent({ chart, pods, podRefusal }: ChartFacts, job: Job): ChartStep {
   const operation = chartOperation(chart);
   if (job.metadata.annotations?.[operationAnnotation] !== operation) {
     const annotations = { ...job.metadata.annotations, [operationAnnotation]: operation };
     return { action: 'note', job: { ...job, metadata: { ...job.metadata, annotations } } };
   }
   if (stateOf(job) === 'succeeded') return none;
-  const waiting = troubleOf(job, podsOf(pods, job));
+  const waiting = troubleOf(job, podsOf(pods, job)) ?? refusedPod(job, podRefusal);
   return waiting ? { action: 'none', waiting } : none;
 }
 
@@ -110,9 +122,12 @@ function planObstacle({ chart, pods }: ChartFacts, job: Job): ChartStep {
   const working = own.find(isWorking);
   const waiting = obstacleWaiting(job, working);
   if (isGoing(job)) return { action: 'none', waiting };
-  const isLetBe =
-    working !== undefined && stateOf(job) === 'running' && chart.metadata.deletionTimestamp === undefined;
-  return isLetBe ? { action: 'none', waiting } : { action: 'drop', job, waiting };
+  const isRunning = stateOf(job) === 'running';
+  const isLetBe = working !== undefined && isRunning && chart.metadata.deletionTimestamp === undefined;
+  if (isLetBe) return { action: 'none', waiting };
+  if (!isRunning || isSuspended(job)) return { action: 'drop', job, waiting };
+  if (job.spec.suspend) return { action: 'none', waiting };
+  return { action: 'suspend', job: { ...job, spec: { ...job.spec, suspend: true } }, waiting };
 }
 
 function planRemoval(facts: ChartFacts): ChartStep {
@@ -135,6 +150,18 @@ function leftBehind(chart: HelmChart): { readonly leftBehind?: string } {
   const { namespace, name, targetNamespace } = namesOf(chart);
   if (targetNamespace === namespace) return {};
   return { leftBehind: `helm uninstall ${name} --namespace ${targetNamespace}` };
+}
+
+function refusedPod({ metadata }: Job, text: string | undefined): Waiting | undefined {
+  if (text === undefined) return undefined;
+  const { namespace = '', name = '' } = metadata;
+  return {
+    reason: 'FailedCreate',
+    text,
+    nature: 'transient',
+    wayOut: 'take away what refuses its pod: a quota, a policy, a webhook',
+    object: { kind: 'Job', namespace, name },
+  };
 }
 
 function endingNamespace({ metadata }: HelmChart): Waiting {

@@ -8,6 +8,7 @@ import {
   done,
   type EventRecorder,
   type ObjectCache,
+  parseKey,
   type ReconcileResult,
   type WrittenObjects,
   waitFor,
@@ -17,7 +18,7 @@ import { chartLabel, namesOf } from './chart-names.ts';
 import { ensureParts } from './chart-parts.ts';
 import { planChartStatus } from './chart-status.ts';
 import { referencesOf } from './chart-values.ts';
-import { isFor, stateOf } from './operation-state.ts';
+import { isFor, isOwnedBy, podsOf, stateOf } from './operation-state.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
 
 export interface ChartParts {
@@ -41,7 +42,7 @@ export async function reconcileChart(
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   const chart = parts.charts.get(key);
-  if (!chart) return done;
+  if (!chart) return forget(parts.client, key, signal);
   const facts = await readFacts(parts, chart, signal);
   const step = planChart(facts);
   await takeStep(parts, { step, facts }, signal);
@@ -50,7 +51,29 @@ export async function reconcileChart(
   if (next) await parts.client.updateStatus(resources.helmCharts, next, { signal });
   const waiting = 'waiting' in step ? step.waiting : undefined;
   if (waiting) return waitFor(waiting.text, waiting.nature === 'fault' ? faultMs : transientMs);
-  return step.action === 'none' ? done : again(0);
+  if (step.action !== 'none') return again(0);
+  // Nobody tells of events.
+  return podlessJob(facts.jobs, facts) ? again(transientMs) : done;
+}
+
+/** What has no owner because it is in no namespace goes with the chart. */
+async function forget(client: Client, key: string, signal: AbortSignal): Promise<ReconcileResult> {
+  const { namespace, name } = parseKey(key);
+  if (await client.find(resources.helmCharts, { namespace, name }, signal)) return done;
+  await removeBinding(client, { metadata: { namespace, name } }, signal);
+  return done;
+}
+
+async function removeBinding(client: Client, chart: HelmChart, signal: AbortSignal): Promise<void> {
+  const { binding, name } = namesOf(chart);
+  const found = await client.find(resources.clusterRoleBindings, { name: binding }, signal);
+  if (found?.metadata.labels?.[chartLabel] !== name) return;
+  const { uid = '' } = found.metadata;
+  try {
+    await client.delete(resources.clusterRoleBindings, { name: binding }, { uid, signal });
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
+  }
 }
 
 async function readFacts(
@@ -66,23 +89,50 @@ async function readFacts(
     const found = await client.find(resource, { namespace, name: of }, signal);
     if (found) referred.set(`${kind}/${of}`, found);
   }
+  const known = await jobs.list(namespace, signal);
+  const podless = podlessJob(known, { chart, pods: pods.list(namespace) });
   return {
     chart,
     config,
     referred,
-    jobs: await jobs.list(namespace, signal),
+    jobs: known,
     pods: pods.list(namespace),
+    podRefusal: podless && (await refusalOf(client, podless, signal)),
     isNamespaceEnding: namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined,
   };
 }
 
-/** That nothing of an earlier operation is left is the server's to say: a cache may be behind. */
-async function asked(client: Client, facts: ChartFacts, signal: AbortSignal): Promise<ChartFacts> {
+/** Its Job, if that is to run and nothing runs for it. */
+function podlessJob(
+  jobs: readonly Job[],
+  { chart, pods }: { readonly chart: HelmChart; readonly pods: readonly Pod[] },
+): Job | undefined {
+  return jobs.find(
+    (job) => isOwnedBy(job, chart) && stateOf(job) === 'running' && podsOf(pods, job).length === 0,
+  );
+}
+
+/** The controller of Jobs tells it by an event alone. */
+async function refusalOf(client: Client, job: Job, signal: AbortSignal): Promise<string | undefined> {
+  const { namespace = '', uid } = job.metadata;
+  const fieldSelector = `involvedObject.uid=${uid},reason=FailedCreate`;
+  const { items } = await client.list(resources.events, { namespace, fieldSelector, signal });
+  return items.at(-1)?.['message'] as string | undefined;
+}
+
+/** That nothing of an earlier operation is left, and the chart is, is the server's to say: a cache may be behind. */
+async function asked(
+  client: Client,
+  facts: ChartFacts,
+  signal: AbortSignal,
+): Promise<ChartFacts | undefined> {
   const { namespace, name } = namesOf(facts.chart);
+  const chart = await client.find(resources.helmCharts, { namespace, name }, signal);
+  if (!chart || chart.metadata.uid !== facts.chart.metadata.uid) return undefined;
   const query = { namespace, labelSelector: `${chartLabel}=${name}`, signal };
   const { items: jobs } = await client.list(resources.jobs, query);
   const { items: pods } = await client.list(resources.pods, query);
-  return { ...facts, jobs, pods };
+  return { ...facts, chart, jobs, pods };
 }
 
 interface Taken {
@@ -100,6 +150,7 @@ async function takeStep(parts: ChartParts, { step, facts }: Taken, signal: Abort
       return;
     case 'begin':
       return begin(parts, { job: step.job, facts }, signal);
+    case 'suspend':
     case 'note':
       parts.jobs.note(await client.update(resources.jobs, step.job, { signal }));
       return;
@@ -125,7 +176,8 @@ async function begin(
   { job, facts }: { readonly job: Job; readonly facts: ChartFacts },
   signal: AbortSignal,
 ): Promise<void> {
-  if (planChart(await asked(client, facts, signal)).action !== 'begin') return;
+  const now = await asked(client, facts, signal);
+  if (!now || planChart(now).action !== 'begin') return;
   await ensureParts(client, facts, signal);
   try {
     jobs.note(await client.create(resources.jobs, job, { signal }));
@@ -167,12 +219,7 @@ async function release(
     const message = `Its release was not uninstalled, for its namespace ends; to do so: ${leftBehind}`;
     recorder.record({ about: aboutOf(chart), type: 'Warning', reason: 'ReleaseLeftBehind', message });
   }
-  const { binding } = namesOf(chart);
-  try {
-    await client.delete(resources.clusterRoleBindings, { name: binding }, { signal });
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
+  await removeBinding(client, chart, signal);
   await client.update(resources.helmCharts, chart, { signal });
 }
 

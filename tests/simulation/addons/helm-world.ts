@@ -1,0 +1,220 @@
+import type { Pod, PodStatus } from '@sheaf/api/workload/index';
+import type { Random } from '@sheaf/base';
+import { type Client, resources } from '@sheaf/client';
+import { planRelease } from '@sheaf/drivers/helm';
+import { helmFailures } from '@sheaf/ports';
+import type { Scheduler } from '@sheaf/testkit';
+import type { Objects } from '../objects.ts';
+
+type Order = Parameters<typeof planRelease>[0] & { readonly release: string; readonly hash: string };
+
+interface Release {
+  readonly status: string;
+  readonly hash: string;
+  readonly hasDeployed: boolean;
+}
+
+interface Work {
+  readonly order: Order;
+  readonly podUid: string;
+  readonly jobUids: readonly string[];
+}
+
+export interface HelmWorldOptions {
+  readonly client: () => Client;
+  readonly objects: Objects;
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+}
+
+/**
+ * The node and its Helm: runs the pods of operations by the rules of the real program, which decides by the same plan. What happens
+ * here is not asked of the control plane, and outlives it.
+ */
+export class HelmWorld {
+  readonly releases = new Map<string, Release>();
+  /** Of 100 ends of an operation, so many are failures. */
+  failures = 0;
+  /** What every operation comes to, if anything: a fault that stays. */
+  lasting: number | undefined;
+  /** UIDs of Jobs that users have deleted: their controller may have been about to make a pod. */
+  readonly excused = new Set<string>();
+  /** Operations of two processes on one release at once. */
+  readonly violations: string[] = [];
+  readonly #options: HelmWorldOptions;
+  /** By the UID of the pod. */
+  readonly #works = new Map<string, Work>();
+
+  constructor(options: HelmWorldOptions) {
+    this.#options = options;
+  }
+
+  /** Something happens to one of the pods. False: nothing can. */
+  async happen(): Promise<boolean> {
+    const pods = this.#open();
+    const pod = pods[this.#options.random.integer(pods.length)];
+    if (!pod) return false;
+    await this.#move(pod);
+    return true;
+  }
+
+  /** Whatever can go on does, well. */
+  async finishAll(): Promise<boolean> {
+    const pods = this.#open();
+    for (const pod of pods) await this.#move(pod);
+    return pods.length > 0;
+  }
+
+  /** A process is killed in the middle of what it does. */
+  async kill(): Promise<void> {
+    const works = [...this.#works.values()];
+    const work = works[this.#options.random.integer(works.length)];
+    if (!work) return;
+    this.#note('killed', work);
+    this.#works.delete(work.podUid);
+    const pod = this.#options.objects.get(resources.pods, work.podUid);
+    if (pod) await this.#write(pod, crashed(pod, 137, ''));
+  }
+
+  #open(): readonly Pod[] {
+    return this.#options.objects.all(resources.pods).filter(({ metadata, status }) => {
+      if (metadata.deletionTimestamp !== undefined) return true;
+      return status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+    });
+  }
+
+  async #move(pod: Pod): Promise<void> {
+    const { uid = '' } = pod.metadata;
+    const work = this.#works.get(uid);
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#end(pod, work);
+    if (work) return this.#finish(pod, work);
+    return pod.spec.nodeName === undefined ? this.#bind(pod) : this.#begin(pod);
+  }
+
+  /** From then on it is the node that lets it go. */
+  async #bind({ metadata }: Pod): Promise<void> {
+    const { namespace: in_, name } = metadata;
+    const target = `/api/v1/namespaces/${in_}/pods/${name}/binding`;
+    const binding = { metadata: { name, namespace: in_ }, target: { kind: 'Node', name: 'here' } };
+    await this.#quietly((client) =>
+      client.raw(target, {
+        method: 'POST',
+        value: { apiVersion: 'v1', kind: 'Binding', ...binding } as never,
+      }),
+    );
+  }
+
+  async #begin(pod: Pod): Promise<void> {
+    const { uid: podUid = '', ownerReferences = [] } = pod.metadata;
+    const work: Work = { order: orderOf(pod), podUid, jobUids: ownerReferences.map(({ uid }) => uid) };
+    const { release } = work.order;
+    const other = [...this.#works.values()].find(({ order }) => order.release === release);
+    if (other) {
+      // The lock of the host holds; that it has to is a mistake, unless somebody has deleted the other's Job, or one Job has two pods for a moment.
+      if (!other.jobUids.some((uid) => this.excused.has(uid) || work.jobUids.includes(uid)))
+        this.violations.push(`two operations on the release ${release} at once`);
+      else this.#works.delete(other.podUid);
+      return this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
+    }
+    this.#note('begins', work);
+    this.#works.set(work.podUid, work);
+    const known = this.releases.get(release);
+    const step = planRelease(work.order, factsOf(known, work.order));
+    if (step === 'upgrade')
+      this.releases.set(release, {
+        status: known ? 'pending-upgrade' : 'pending-install',
+        hash: '',
+        hasDeployed: known?.hasDeployed === true,
+      });
+    else if (step === 'uninstall' && known) this.releases.set(release, { ...known, status: 'uninstalling' });
+    await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
+  }
+
+  async #finish(pod: Pod, work: Work): Promise<void> {
+    this.#works.delete(work.podUid);
+    const { random } = this.#options;
+    const code = this.lasting ?? (random.integer(100) < this.failures ? someExit(random) : 0);
+    this.#note(`ends with ${code}`, work);
+    this.#settle(work.order, code);
+    await this.#write(
+      pod,
+      code === 0
+        ? { phase: 'Succeeded', containerStatuses: [container(pod, { terminated: { exitCode: 0 } })] }
+        : crashed(pod, code, 'these are the last words'),
+    );
+  }
+
+  #settle({ kind, release, hash }: Order, code: number): void {
+    const known = this.releases.get(release);
+    if (code !== 0) {
+      if (known) this.releases.set(release, { ...known, status: 'failed' });
+    } else if (kind === 'delete') this.releases.delete(release);
+    else this.releases.set(release, { status: 'deployed', hash, hasDeployed: true });
+  }
+
+  /** The agent lets a pod go once its process has ended; what that did stays half done. */
+  async #end({ metadata }: Pod, work: Work | undefined): Promise<void> {
+    if (work) this.#note('interrupted', work);
+    this.#works.delete(metadata.uid ?? '');
+    const { namespace: in_ = '', name = '', uid = '' } = metadata;
+    await this.#quietly((client) =>
+      client.delete(resources.pods, { namespace: in_, name }, { uid, gracePeriodSeconds: 0 }),
+    );
+  }
+
+  async #write(pod: Pod, status: PodStatus): Promise<void> {
+    await this.#quietly((client) => client.updateStatus(resources.pods, { ...pod, status }));
+  }
+
+  /** Someone was quicker: the next look shows it. */
+  async #quietly(write: (client: Client) => Promise<unknown>): Promise<void> {
+    await write(this.#options.client()).catch(() => undefined);
+  }
+
+  #note(what: string, { order, podUid }: Work): void {
+    this.#options.scheduler.note(`helm: ${order.kind} ${order.release} ${what} (${podUid.slice(0, 8)})`);
+  }
+}
+
+function orderOf({ spec }: Pod): Order {
+  const [helm] = spec.containers;
+  const variable = (name: string): string => helm?.env?.find((each) => each.name === name)?.value ?? '';
+  return {
+    kind: helm?.args?.[0] === 'delete' ? 'delete' : 'install',
+    failurePolicy: variable('FAILURE_POLICY') as Order['failurePolicy'],
+    release: `${variable('TARGET_NAMESPACE')}/${variable('NAME')}`,
+    hash: variable('CONFIG_HASH'),
+  };
+}
+
+function factsOf(release: Release | undefined, { hash }: Order): Parameters<typeof planRelease>[1] {
+  return {
+    status: release?.status,
+    isOfOrder: release?.hash === hash,
+    hasDeployed: release?.hasDeployed === true,
+  };
+}
+
+function exitOf(reason: string): number {
+  return helmFailures.find((failure) => failure.reason === reason)?.exitCode ?? 1;
+}
+
+function someExit(random: Random): number {
+  return helmFailures[random.integer(helmFailures.length)]?.exitCode ?? 1;
+}
+
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+
+function container({ status }: Pod, state: NonNullable<ContainerStatus['state']>): ContainerStatus {
+  const before = status?.containerStatuses?.[0];
+  return { restartCount: 0, image: '', imageID: '', ready: false, ...before, name: 'helm', state };
+}
+
+function crashed(pod: Pod, exitCode: number, message: string): PodStatus {
+  const status = container(pod, { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } });
+  const lastState = { terminated: { exitCode, message } };
+  return {
+    phase: 'Running',
+    containerStatuses: [{ ...status, lastState, restartCount: status.restartCount + 1 }],
+  };
+}
