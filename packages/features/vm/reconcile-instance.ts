@@ -113,13 +113,14 @@ async function growthOf(
   return takeGrowth(parts, { instance, wanted, observation }, signal);
 }
 
-/** What keeps an instance from its next step is to be seen in its status; who is in the way of the note says so himself. */
+/** What keeps an instance from its next step is to be seen in its status; who is in the way of writing that says so himself. */
 async function noteFailure(
   { client, clock, recorder }: InstanceParts,
   { step, instance }: StepOf,
   error: Error,
 ): Promise<void> {
-  if (StatusError.is(error)) return;
+  // To release it is to write it.
+  if (step.action === 'release' && StatusError.is(error)) return;
   const status = withStepFailure(instance.status ?? {}, { step, error, now: timestampOf(clock) });
   if (status === instance.status) return;
   tell(recorder, instance, eventsOfInstance({ before: instance, status, step }));
