@@ -7,7 +7,19 @@ export interface MachineOptions {
   readonly publicKey: string;
 }
 
-export function harvesterMachine({ name, storageClass, imageId }: Omit<MachineOptions, 'publicKey'>): object {
+/** What a machine has beside what all have. */
+export interface Extras {
+  readonly domain?: object;
+  readonly devices?: object;
+  readonly ports?: readonly object[];
+  readonly disks?: readonly object[];
+  readonly volumes?: readonly object[];
+}
+
+export function harvesterMachine(
+  { name, storageClass, imageId }: Omit<MachineOptions, 'publicKey'>,
+  extras: Extras = {},
+): object {
   const claim = {
     metadata: { name: `${name}-disk-0`, annotations: { 'harvesterhci.io/imageId': imageId } },
     spec: {
@@ -30,13 +42,14 @@ export function harvesterMachine({ name, storageClass, imageId }: Omit<MachineOp
       runStrategy: 'RerunOnFailure',
       template: {
         metadata: { labels: { 'harvesterhci.io/vmName': name } },
-        spec: templateSpec(name),
+        spec: templateSpec(name, extras),
       },
     },
   };
 }
 
-function templateSpec(name: string): object {
+function templateSpec(name: string, extras: Extras): object {
+  const { ports = [], disks = [], volumes = [] } = extras;
   return {
     evictionStrategy: 'LiveMigrateIfPossible',
     hostname: name,
@@ -47,12 +60,17 @@ function templateSpec(name: string): object {
       memory: { guest: '512Mi' },
       resources: { limits: { cpu: '2', memory: '612Mi' } },
       features: { acpi: { enabled: true } },
+      ...extras.domain,
       devices: {
+        ...extras.devices,
         inputs: [{ bus: 'usb', name: 'tablet', type: 'tablet' }],
-        interfaces: [{ name: 'default', model: 'virtio', masquerade: {} }],
+        interfaces: [
+          { name: 'default', model: 'virtio', masquerade: {}, ...(ports.length > 0 && { ports }) },
+        ],
         disks: [
           { name: 'disk-0', bootOrder: 1, disk: { bus: 'virtio' } },
           { name: 'cloudinitdisk', disk: { bus: 'virtio' } },
+          ...disks,
         ],
       },
     },
@@ -60,6 +78,7 @@ function templateSpec(name: string): object {
     volumes: [
       { name: 'disk-0', persistentVolumeClaim: { claimName: `${name}-disk-0` } },
       { name: 'cloudinitdisk', cloudInitNoCloud: { secretRef: { name: `${name}-cloudinit` } } },
+      ...volumes,
     ],
   };
 }

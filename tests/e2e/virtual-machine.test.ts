@@ -1,44 +1,29 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findDebianImage } from '../guests/debian-image.ts';
-import { runProgram } from '../program.ts';
-import { findKubectl, findVirtctl } from '../tools.ts';
+import { DebianGuest, findGuestTools, makeDebianImage } from './debian-guest.ts';
 import { type FileServer, serveFile } from './file-server.ts';
 import { checkSnapshot, restoreSnapshot, takeSnapshot } from './guest-snapshot.ts';
 import { cloudInitSecret, harvesterMachine } from './harvester-machine.ts';
 import { at, eventually, Installation } from './installation.ts';
 
-const kubectl = await findKubectl();
-const virtctl = await findVirtctl();
-const ssh = (await hasSsh()) ? { path: 'ssh' } : { missing: 'there is no ssh and ssh-keygen' };
-const disk = await findDebianImage();
-const [missing] = [kubectl, virtctl, ssh, disk].flatMap((tool) => ('missing' in tool ? [tool.missing] : []));
-const pathOf = (tool: { path: string } | { missing: string }): string => ('path' in tool ? tool.path : '');
-
+const tools = await findGuestTools();
 const name = 'web';
 const machine = ['vm', name] as const;
 const instance = ['vmi', name] as const;
-/** A guest without KVM takes half a minute to boot on a host with nothing else to do. */
-const guestLimitMs = 400_000;
 const restarts = 10;
 
-async function hasSsh(): Promise<boolean> {
-  const { code } = await runProgram('sh', ['-c', 'command -v ssh && command -v ssh-keygen']);
-  return code === 0;
-}
-
-describe('a virtual machine on a whole Sheaf', { skip: missing ?? false }, () => {
+describe('a virtual machine on a whole Sheaf', { skip: tools.missing ?? false }, () => {
   let sheaf: Installation;
+  let guest: DebianGuest;
   let images: FileServer;
 
   before(async () => {
-    sheaf = await Installation.make(pathOf(kubectl));
-    images = await serveFile(pathOf(disk));
-    const key = await runProgram('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', keyPath()]);
-    assert.equal(key.code, 0, key.err);
+    sheaf = await Installation.make(tools.kubectl);
+    images = await serveFile(tools.disk);
+    guest = await DebianGuest.make(name, sheaf, tools);
     await sheaf.start();
   });
   after(async () => {
@@ -46,38 +31,7 @@ describe('a virtual machine on a whole Sheaf', { skip: missing ?? false }, () =>
     await sheaf.remove();
   });
 
-  const keyPath = (): string => join(sheaf.directory, 'guest-key');
-  const untilShown = (status: string): Promise<unknown> =>
-    sheaf.until(machine, (object) => at(object, 'status', 'printableStatus') === status, {
-      goal: `the machine is ${status}`,
-    });
-
-  async function control(
-    ...args: readonly string[]
-  ): Promise<{ readonly code: number; readonly out: string }> {
-    const { code, out, err } = await runProgram(pathOf(virtctl), args, {
-      env: { KUBECONFIG: sheaf.kubeconfig, HOME: sheaf.directory },
-    });
-    return { code, out: out + err };
-  }
-
-  function inGuest(command: string): Promise<{ readonly code: number; readonly out: string }> {
-    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
-    const local = options.flatMap((option) => ['--local-ssh-opts', `-o ${option}`]);
-    return control('ssh', `debian@vm/${name}`, '--identity-file', keyPath(), ...local, '--command', command);
-  }
-
-  /** What the guest says, once one can get into it. */
-  async function guestSays(command: string): Promise<string> {
-    let said = '';
-    const isAnswered = async (): Promise<boolean> => {
-      const { code, out } = await inGuest(command);
-      said = out;
-      return code === 0;
-    };
-    await eventually(isAnswered, { goal: 'the guest lets us in', limitMs: guestLimitMs }, () => said);
-    return said.trim();
-  }
+  const guestSays = (command: string): Promise<string> => guest.says(command);
 
   async function processId(): Promise<number> {
     const [only = 0, ...more] = await sheaf.processes();
@@ -93,27 +47,12 @@ describe('a virtual machine on a whole Sheaf', { skip: missing ?? false }, () =>
   let witness = '';
 
   it('comes from an image by its address, a claim template and cloud-init data, all applied at once', async () => {
-    const spec = { displayName: 'debian-12', sourceType: 'download', url: images.url };
-    const metadata = { name: 'debian', namespace: 'default' };
-    await sheaf.apply({
-      apiVersion: 'harvesterhci.io/v1beta1',
-      kind: 'VirtualMachineImage',
-      metadata,
-      spec,
-    });
-    const image = await sheaf.until(
-      ['virtualmachineimage', 'debian'],
-      (object) => typeof at(object, 'status', 'storageClassName') === 'string',
-      { goal: 'the image has its storage class' },
-    );
-    const storageClass = String(at(image, 'status', 'storageClassName'));
-    assert.equal(storageClass, `lh-${String(at(image, 'metadata', 'uid'))}`);
-    const publicKey = (await readFile(`${keyPath()}.pub`, 'utf8')).trim();
+    const storageClass = await makeDebianImage(sheaf, images.url);
     await sheaf.apply(
       harvesterMachine({ name, storageClass, imageId: 'default/debian' }),
-      cloudInitSecret({ name, publicKey }),
+      cloudInitSecret(guest),
     );
-    await untilShown('Running');
+    await guest.shows('Running');
     assert.match(await guestSays('cloud-init status --wait'), /status: done/);
     assert.equal(await guestSays('cat /var/lib/marker'), 'written-by-cloud-init');
     bootId = await guestSays('cat /proc/sys/kernel/random/boot_id');
@@ -141,8 +80,8 @@ describe('a virtual machine on a whole Sheaf', { skip: missing ?? false }, () =>
   });
 
   it('stays off when its guest shuts down', async () => {
-    await inGuest('sudo poweroff');
-    await untilShown('Stopped');
+    await guest.run('sudo poweroff');
+    await guest.shows('Stopped');
     await sheaf.until(instance, (object) => object === undefined, { goal: 'the instance is gone' });
     assert.deepEqual(await sheaf.processes(), []);
   });
@@ -152,9 +91,9 @@ describe('a virtual machine on a whole Sheaf', { skip: missing ?? false }, () =>
     await sheaf.until(['pvc', `${name}-disk-0`], (object) => object === undefined, {
       goal: 'the disk that was replaced is gone',
     });
-    const started = await control('start', name);
+    const started = await guest.control('start', name);
     assert.equal(started.code, 0, started.out);
-    await untilShown('Running');
+    await guest.shows('Running');
     const files = '/var/lib/marker /proc/sys/kernel/random/boot_id';
     const said = await guestSays(`cat ${files}; sudo sha256sum /var/lib/witness`);
     const [marker, boot, sum] = said.split('\n');
@@ -166,7 +105,7 @@ describe('a virtual machine on a whole Sheaf', { skip: missing ?? false }, () =>
   it('runs again after its kernel panicked, and tells so', async () => {
     const uid = at(await sheaf.find(...instance), 'metadata', 'uid');
     const panic = '(sleep 1; echo c >/proc/sysrq-trigger) </dev/null >/dev/null 2>&1 &';
-    const { code, out } = await inGuest(`sudo sh -c '${panic}'`);
+    const { code, out } = await guest.run(`sudo sh -c '${panic}'`);
     assert.equal(code, 0, out);
     await sheaf.until(
       instance,

@@ -1,6 +1,7 @@
 #!/bin/sh
-# build-debian.sh OUTPUT.qcow2: a Debian 12 disk for tests, with cloud-init, the guest agent and sshd, made from Debian's packages
-# without mounting anything. Needs root and mmdebstrap, mtools, syslinux, e2fsprogs, fdisk, qemu-utils.
+# build-debian.sh OUTPUT.qcow2: a Debian 12 disk for tests, with cloud-init, the guest agent, sshd and the tools of a TPM, made from
+# Debian's packages without mounting anything. It boots by BIOS, and by EFI with Debian's signed loaders and kernel. Needs root and
+# mmdebstrap, mtools, syslinux, e2fsprogs, fdisk, qemu-utils.
 set -eu
 output=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/sheaf-guest.XXXXXX")
@@ -8,7 +9,7 @@ trap 'rm -rf "$work"' EXIT INT TERM
 
 root=$work/root
 mmdebstrap --quiet --mode=root --variant=minbase \
-  --include=linux-image-cloud-amd64,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,netbase,ca-certificates,cloud-init,cloud-guest-utils,qemu-guest-agent,openssh-server,sudo,initramfs-tools,zstd \
+  --include=linux-image-cloud-amd64,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,netbase,ca-certificates,cloud-init,cloud-guest-utils,qemu-guest-agent,openssh-server,sudo,initramfs-tools,zstd,shim-signed,grub-efi-amd64-signed,tpm2-tools \
   --aptopt='Acquire::Languages "none"' \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --essential-hook='mkdir -p "$1/etc/initramfs-tools/conf.d" && echo MODULES=list >"$1/etc/initramfs-tools/conf.d/modules" && printf "virtio_pci\nvirtio_blk\nvirtio_scsi\nsd_mod\nsr_mod\nisofs\next4\n" >"$1/etc/initramfs-tools/modules" && echo COMPRESS=zstd >"$1/etc/initramfs-tools/conf.d/compress"' \
@@ -38,21 +39,35 @@ rm -f "$root/etc/ssh/ssh_host_"* "$root/etc/machine-id"
 : >"$root/etc/machine-id"
 mv "$root"/boot/vmlinuz-* "$work/vmlinuz"
 mv "$root"/boot/initrd.img-* "$work/initrd"
+cp "$root/usr/lib/shim/shimx64.efi.signed" "$work/shimx64.efi"
+cp "$root/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed" "$work/grubx64.efi"
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
 
 boot=$work/boot.img
 truncate -s 64M "$boot"
 mkfs.vfat -n SHEAF-BOOT "$boot" >/dev/null
 syslinux --install "$boot"
-cat >"$work/syslinux.cfg" <<'CONFIG'
+options='root=LABEL=sheaf-root rw console=tty0 console=ttyS0 cryptomgr.notests net.ifnames=0 panic=5'
+cat >"$work/syslinux.cfg" <<CONFIG
 DEFAULT debian
 PROMPT 0
 TIMEOUT 0
 LABEL debian
   LINUX vmlinuz
   INITRD initrd
-  APPEND root=LABEL=sheaf-root rw console=tty0 console=ttyS0 cryptomgr.notests net.ifnames=0 panic=5
+  APPEND $options
 CONFIG
+# The signed loader looks for its configuration there, on the partition that it was read from.
+cat >"$work/grub.cfg" <<CONFIG
+set timeout=0
+linux /vmlinuz $options
+initrd /initrd
+boot
+CONFIG
+mmd -i "$boot" ::/EFI ::/EFI/BOOT ::/EFI/debian
+mcopy -i "$boot" "$work/shimx64.efi" ::/EFI/BOOT/BOOTX64.EFI
+mcopy -i "$boot" "$work/grubx64.efi" ::/EFI/BOOT/grubx64.efi
+mcopy -i "$boot" "$work/grub.cfg" ::/EFI/debian/grub.cfg
 mcopy -i "$boot" "$work/vmlinuz" "$work/initrd" "$work/syslinux.cfg" ::/
 
 system=$work/system.img
@@ -63,7 +78,7 @@ disk=$work/disk.img
 truncate -s 1480M "$disk"
 sfdisk -q "$disk" <<'TABLE'
 label: dos
-start=2048, size=131072, type=c, bootable
+start=2048, size=131072, type=ef, bootable
 start=133120, type=83
 TABLE
 dd if=/usr/lib/syslinux/mbr/mbr.bin of="$disk" conv=notrunc bs=440 count=1 status=none
