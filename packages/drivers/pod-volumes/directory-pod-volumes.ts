@@ -13,6 +13,7 @@ import { MessageFiles } from './message-files.ts';
 import { mountAt, mountsBelow, unmountAnyway } from './mount-table.ts';
 import { ensureDirectory } from './pod-directories.ts';
 import { refusals } from './refusals.ts';
+import { SharedRoot } from './shared-root.ts';
 import { usedBytesOf } from './used-bytes.ts';
 import { probeVolumes } from './volume-probe.ts';
 import { type VolumeRecord, VolumeRecords } from './volume-records.ts';
@@ -31,6 +32,7 @@ export class DirectoryPodVolumes implements PodVolumes {
   readonly #records: VolumeRecords;
   readonly #messages: MessageFiles;
   readonly #disks: DiskMounts;
+  readonly #shared: SharedRoot;
   readonly #pods = new KeyedQueue();
   readonly #removals = new TaskQueue();
   readonly #looks = new TaskQueue();
@@ -41,6 +43,7 @@ export class DirectoryPodVolumes implements PodVolumes {
     this.#records = new VolumeRecords(layout);
     this.#messages = new MessageFiles(layout);
     this.#disks = new DiskMounts(layout, host);
+    this.#shared = new SharedRoot(layout.root);
   }
 
   capabilities(): PodVolumeCapabilities {
@@ -66,7 +69,8 @@ export class DirectoryPodVolumes implements PodVolumes {
       const hostPath = volume.kind === 'host' ? await ensureHostPath(volume) : place;
       await this.#records.write(podUid, recordOf(volume, hostPath));
       await mkdir(this.#layout.volumes(podUid), { recursive: true, mode: 0o700 });
-      await this.#make(place, volume, signal);
+      const make = (): Promise<void> => this.#make(place, volume, signal);
+      await (isMounted(volume) ? this.#shared.during(make) : make());
       return { name: volume.name, hostPath };
     });
   }
@@ -116,6 +120,7 @@ export class DirectoryPodVolumes implements PodVolumes {
         await removeTree(directory);
       });
     });
+    await this.#shared.release();
   }
 
   async pods(signal: AbortSignal): Promise<readonly string[]> {
@@ -124,8 +129,8 @@ export class DirectoryPodVolumes implements PodVolumes {
   }
 
   async #checkCapable(volume: PodVolumeSpec, signal: AbortSignal): Promise<void> {
-    const isInMemory = volume.kind === 'directory' && volume.medium === 'memory';
-    if (!isInMemory && volume.kind !== 'volume') return;
+    if (!isMounted(volume)) return;
+    const isInMemory = volume.kind !== 'volume';
     if (this.#capabilities.memory === unknown) await this.probe(signal);
     const { memory, disks } = this.#capabilities;
     if (isInMemory && !memory.isAvailable) throw refusals.unavailable('directories in memory', memory);
@@ -152,6 +157,11 @@ export class DirectoryPodVolumes implements PodVolumes {
     for (const id of await this.#layout.diskIds())
       if (!used.has(id)) await this.#disks.release(id, () => isUsed(id));
   }
+}
+
+/** It is a mount of its own. */
+function isMounted(volume: PodVolumeSpec): boolean {
+  return volume.kind === 'volume' || (volume.kind === 'directory' && volume.medium === 'memory');
 }
 
 async function unmountAllBelow(directory: string): Promise<void> {

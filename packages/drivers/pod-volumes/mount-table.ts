@@ -8,6 +8,8 @@ export interface MountPoint {
   readonly device: string;
   readonly type: string;
   readonly isReadOnly: boolean;
+  /** What is mounted and unmounted below is so in the mount namespaces that follow, too. */
+  readonly isShared: boolean;
 }
 
 /** In the order in which they were made. */
@@ -21,6 +23,7 @@ export async function mountTable(): Promise<readonly MountPoint[]> {
       device: words[2] ?? '',
       type: after.split(' ')[0] ?? '',
       isReadOnly: words[5]?.split(',').includes('ro') === true,
+      isShared: words.slice(6).some((word) => word.startsWith('shared:')),
     };
   });
 }

@@ -186,7 +186,7 @@ export class PodVolumesHost implements PodVolumesBench {
 
   async restartHost(): Promise<void> {
     const disks = join(this.#root, 'disks');
-    const mounts = (await mountsBelow(this.#root)).toReversed();
+    const mounts = (await mountsBelow(this.#directory)).toReversed();
     for (const { path, type } of mounts) if (!type.startsWith('fuse')) await unmountAnyway(path);
     for (const id of await namesIn(disks)) await detachLoops(join(disks, id, 'export'), systemClock);
     await this.killExporters();

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, open, rm, symlink } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { PodVolumeSpec } from '@sheaf/ports';
@@ -98,6 +100,29 @@ testDisks('a disk that a process uses stays whole until it is let go', async (ho
   await host.volumes.remove('pod', signal);
   await host.volumes.remove('other', signal);
   assert.deepEqual(await host.traces(), []);
+});
+
+testDisks('a program with a copy of all mounts lets go of a disk when it is let go of here', async (host) => {
+  const spec = await dataSpec(host);
+  await host.volumes.ensure('pod', spec, signal);
+  const { hostPath } = await host.volumes.ensure('other', spec, signal);
+  const namespace = ['--mount', '--propagation', 'slave'];
+  const child = spawn('unshare', [
+    ...namespace,
+    'sh',
+    '-c',
+    'grep -c . /proc/self/mountinfo; exec sleep 1000',
+  ]);
+  try {
+    await once(child.stdout, 'data');
+    await host.write(`${hostPath}/a`, 'kept');
+    await host.volumes.remove('pod', signal);
+    await host.volumes.remove('other', signal);
+    assert.deepEqual(await host.traces(), []);
+  } finally {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
 });
 
 testDisks('a disk with something else on it is left alone', async (host) => {

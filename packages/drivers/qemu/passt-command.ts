@@ -26,7 +26,8 @@ interface PasstOptions {
  */
 const confined = [
   ...['unshare', '--user', '--map-user=65534', '--map-group=65534'],
-  ...['--pid', '--fork', '--kill-child', '--mount-proc'],
+  // What is unmounted on the host is not kept in use here.
+  ...['--propagation', 'slave', '--pid', '--fork', '--kill-child', '--mount-proc'],
 ];
 
 /**
@@ -55,7 +56,16 @@ exit 71
 export function passtCommand(passt: Passt, options: PasstOptions): readonly string[] {
   if (passt.kind === 'beside') return [passt.program, ...inHostNetwork(options)];
   const { ready, addresses } = options;
-  const inside = ['unshare', '--mount', 'sh', '-c', untilDisconnected, 'pod-network'];
+  const inside = [
+    'unshare',
+    '--mount',
+    '--propagation',
+    'slave',
+    'sh',
+    '-c',
+    untilDisconnected,
+    'pod-network',
+  ];
   return [
     ...confined,
     passt.pasta,

@@ -69,11 +69,11 @@ describe('the pod network', () => {
     ]);
     assert.deepEqual(apart.slice(0, between), [
       ...['unshare', '--user', '--map-user=65534', '--map-group=65534'],
-      ...['--pid', '--fork', '--kill-child', '--mount-proc'],
+      ...['--propagation', 'slave', '--pid', '--fork', '--kill-child', '--mount-proc'],
     ]);
     assert.deepEqual(
       apart.slice(inside, emulator).filter((word) => !word.includes('\n')),
-      ['--', 'unshare', '--mount', 'sh', '-c', 'pod-network', 'r', '10.0.2.3'],
+      ['--', 'unshare', '--mount', '--propagation', 'slave', 'sh', '-c', 'pod-network', 'r', '10.0.2.3'],
     );
     const netdevs = apart.flatMap((word, at) =>
       word === '-netdev' ? [JSON.parse(apart[at + 1] ?? '') as unknown] : [],
