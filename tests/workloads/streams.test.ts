@@ -155,6 +155,9 @@ describe('streams of pods', { skip }, () => {
         await says(['exec', '-i', 'stays', '--', 'cat'], { input: 'through\n', env }),
         'through\n',
       );
+      const input = 'x'.repeat(3_000_000);
+      const deaf = await own.run(['exec', '-i', 'stays', '--', '/bin/sh', '-c', 'exit 4'], { env, input });
+      assert.equal(deaf.code, 4, deaf.err);
       const missing = await run('stays', '--', '/no/such/program');
       assert.notEqual(missing.code, 0);
       assert.match(missing.err, /error executing command in container: .*(no such file|not found)/);

@@ -11,6 +11,7 @@ import { processConnection } from './process-connection.ts';
 import { isStartFailure, refusals, translated } from './refusals.ts';
 
 const pollMs = 20;
+const soonMs = 2000;
 /** Of a command that is not there or cannot be started; but also of one that ends so by itself. */
 const startFailureCodes = new Set([126, 127]);
 
@@ -57,6 +58,7 @@ export async function execute(
       hasTerminal,
       resize: (size) => resize(engine, path, size),
       exitCode: (signal) => ended(engine, state, signal),
+      hasEnded: () => isTrueSoon(engine, async () => !(await state()).Running),
       onDispose: () => void endProcess(state),
     });
     return await started(engine, connection, state);
@@ -120,7 +122,17 @@ export async function attach(
     path: `${path}/attach?stream=true&stdout=true&stderr=true&stdin=true`,
     limitMs: engine.parts.limits.callMs,
   });
-  return processConnection({ ...common, socket, hasInput: true, onDispose: () => undefined });
+  return processConnection({
+    ...common,
+    socket,
+    hasInput: true,
+    hasEnded: () =>
+      isTrueSoon(engine, async () => {
+        const now = await engine.catalog.find('container', containerId);
+        return now === undefined || !isRunning(now);
+      }),
+    onDispose: () => undefined,
+  });
 }
 
 async function running(engine: PodmanEngine, id: string): Promise<SeenContainer> {
@@ -132,6 +144,19 @@ async function running(engine: PodmanEngine, id: string): Promise<SeenContainer>
 
 async function resize(engine: PodmanEngine, path: string, { columns, rows }: TerminalSize): Promise<void> {
   await engine.call({ method: 'POST', path: `${path}/resize?w=${columns}&h=${rows}&running=true` });
+}
+
+/** The engine hears of an end a little later than its connection. Where it cannot tell, it is not so. */
+async function isTrueSoon(engine: PodmanEngine, claim: () => Promise<boolean>): Promise<boolean> {
+  try {
+    for (let passedMs = 0; passedMs < soonMs; passedMs += pollMs) {
+      if (await claim()) return true;
+      await sleep(engine.parts.clock, pollMs, engine.signal);
+    }
+  } catch {
+    // It is told by what broke the connection.
+  }
+  return false;
 }
 
 async function ended(

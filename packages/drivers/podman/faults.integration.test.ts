@@ -151,6 +151,48 @@ ${written.at(-300)}
       );
     }));
 
+  it('tells how a process ended that has not read its input', () =>
+    withScene(async (scene) => {
+      await scene.sandbox();
+      const script = 'echo out; until test -e /tmp/go; do sleep 0.05; done; exit 4';
+      const command = ['/bin/sh', '-c', script];
+      await scene.start('one', [], { entryPoint: command, hasInput: true, endsInputOnce: true });
+      await scene.start('two', ['stay']);
+      for (const [id, connect] of [
+        ['one', () => scene.containers.attach('one', { hasInput: true }, scene.signal)],
+        [
+          'two',
+          () =>
+            scene.containers.execute('two', { command, hasInput: true, hasTerminal: false }, scene.signal),
+        ],
+      ] as const) {
+        const process = new Printed(await connect());
+        if (id === 'two') await scene.until(() => process.output === 'out\n');
+        let isFull = false;
+        const flood = (async () => {
+          for (;;) {
+            isFull = true;
+            const written = process.process.write(Buffer.alloc(65_536)).then(() => (isFull = false));
+            await written;
+          }
+        })();
+        flood.catch(() => undefined);
+        // Nothing takes more of it for a while.
+        for (let quiet = 0; quiet < 10; quiet = isFull ? quiet + 1 : 0) await scene.world.pass(50);
+        const go = await scene.containers.execute(
+          id,
+          { command: ['/bin/sh', '-c', ': >/tmp/go'], hasInput: false, hasTerminal: false },
+          scene.signal,
+        );
+        assert.equal(await go.exitCode(scene.signal), 0);
+        await process.ended;
+        assert.deepEqual([process.output, process.errors], [id === 'two' ? 'out\n' : '', '']);
+        assert.equal(await process.process.exitCode(scene.signal), 4);
+        await assert.rejects(flood);
+        process.process.dispose();
+      }
+    }));
+
   it('runs nothing twice, wherever the control process is killed', () =>
     withScene(async (scene, world) => {
       const directory = await world.makeDirectory('killed');

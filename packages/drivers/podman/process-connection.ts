@@ -9,6 +9,8 @@ export interface ConnectionParts {
   readonly hasInput: boolean;
   readonly resize: (size: TerminalSize) => Promise<void>;
   readonly exitCode: (signal: AbortSignal) => Promise<number>;
+  /** Whether the process has ended, soon after its connection has broken. */
+  readonly hasEnded: () => Promise<boolean>;
   readonly onDispose: () => void;
 }
 
@@ -19,7 +21,9 @@ export function processConnection(parts: ConnectionParts): ContainerProcess {
   socket.on('error', () => undefined);
   let isDisposed = false;
   return {
-    output: quietly(hasTerminal ? terminalOutput(socket) : framesOf(socket), () => isDisposed),
+    output: wholeOutput(hasTerminal ? terminalOutput(socket) : framesOf(socket), async () => {
+      return isDisposed || (await parts.hasEnded());
+    }),
     async write(bytes) {
       if (!parts.hasInput) throw new Error('the process has no input: start it with one');
       await writeTo(socket, bytes);
@@ -39,6 +43,31 @@ export function processConnection(parts: ConnectionParts): ContainerProcess {
       parts.onDispose();
     },
   };
+}
+
+/** What podman says when a process ends that has not read all of its input. */
+const unreadInput = /^Error: (read|write) unixpacket .*: (connection reset by peer|broken pipe)\s*$/;
+
+/** A process that ends before it has read all of its input breaks the connection; that is an end like any other. */
+async function* wholeOutput(
+  items: AsyncIterable<ProcessOutput>,
+  isOver: () => Promise<boolean>,
+): AsyncGenerator<ProcessOutput> {
+  let last: ProcessOutput | undefined;
+  try {
+    for await (const item of items) {
+      if (last) yield last;
+      last = isAboutInput(item) ? item : undefined;
+      if (!last) yield item;
+    }
+  } catch (error) {
+    if (!(await isOver())) throw error;
+  }
+}
+
+/** It is held back: if it comes last, it was said by podman, not by the process. */
+function isAboutInput({ stream, bytes }: ProcessOutput): boolean {
+  return stream === 'stderr' && bytes.length < 500 && unreadInput.test(Buffer.from(bytes).toString());
 }
 
 async function* terminalOutput(socket: Socket): AsyncGenerator<ProcessOutput> {
