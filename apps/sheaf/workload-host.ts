@@ -50,6 +50,9 @@ export interface WorkloadHost {
 
 const lookAgainMs = 30_000;
 const countLimitMs = 5000;
+/** Names are answered on one of these ports of the loopback, for one directory always on the same, if it is free. */
+const firstNamePort = 24_000;
+const namePorts = 6000;
 
 const refusal = {
   reason: 'this Sheaf was started without containers',
@@ -112,7 +115,10 @@ function openServices(
   const { logger } = surroundings;
   return {
     proxy: openServiceProxy({ mark, bridgeName, serviceNetwork, logger }),
-    nameServer: openNameServer(surroundings),
+    nameServer: openNameServer({
+      ...surroundings,
+      port: firstNamePort + (Number.parseInt(mark, 16) % namePorts),
+    }),
   };
 }
 

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { it } from 'node:test';
 import { silentLogger } from '@sheaf/base';
+import { systemClock } from '../system/system-clock.ts';
+import { systemRandom } from '../system/system-random.ts';
 import { LoopbackBench } from './name-bench.fixture.ts';
+import { openNameServer } from './register.ts';
 
 function remembering(lines: string[]): typeof silentLogger {
   const note = (message: string, fields: object = {}): void =>
@@ -68,3 +71,15 @@ it('a connection that sends nonsense ends alone', () =>
     assert.deepEqual(await bench.ask('web.cluster.local', 'A'), ['web.cluster.local A 10.43.0.5']);
     socket.destroy();
   }));
+
+it('the port of an earlier life is taken again if it is free, else another one', async () => {
+  const options = { clock: systemClock, random: systemRandom, logger: silentLogger };
+  const first = openNameServer(options);
+  const { port } = await first.start(() => ({ kind: 'later' }));
+  const meanwhile = openNameServer({ ...options, port });
+  assert.notEqual((await meanwhile.start(() => ({ kind: 'later' }))).port, port);
+  first.dispose();
+  const next = openNameServer({ ...options, port });
+  assert.equal((await next.start(() => ({ kind: 'later' }))).port, port);
+  for (const each of [meanwhile, next]) each.dispose();
+});

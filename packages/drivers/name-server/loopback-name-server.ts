@@ -13,6 +13,11 @@ export interface NameServerOptions {
   readonly logger: Logger;
   /** Where the host is told about names; `/etc/resolv.conf`, if absent. */
   readonly resolverFile?: string;
+  /**
+   * Tried first. The same one in each life lets questions that are under way meanwhile be answered by the next one: the kernel
+   * remembers for half a minute where it has sent a client.
+   */
+  readonly port?: number;
 }
 
 const host = '127.0.0.1';
@@ -42,20 +47,31 @@ export class LoopbackNameServer implements NameServer {
 
   async start(answer: (question: NameQuestion) => NameAnswer): Promise<ProxyBackend> {
     const parts = { answer, forwarder: this.#forwarder, random: this.#options.random };
-    for (let left = mostAttempts; ; left--) {
-      this.#tcp = this.#serveTcp(parts);
-      const port = await listen(this.#tcp);
-      const udp = this.#serveUdp(parts);
-      const error = await bind(udp, port);
-      if (!error) {
-        udp.on('error', (cause) => this.#options.logger.error('names are not answered over UDP', { cause }));
-        this.#udp = udp;
-        return { address: host, port };
-      }
-      this.#tcp.close();
-      udp.close();
-      if (left === 0) throw error;
+    const any = Array.from({ length: mostAttempts }, () => 0);
+    let failure: Error | undefined;
+    for (const wanted of [this.#options.port ?? 0, ...any]) {
+      const port = await this.#listen(parts, wanted);
+      if (typeof port === 'number') return { address: host, port };
+      failure = port;
     }
+    throw failure ?? new Error('no port of the loopback is free');
+  }
+
+  /** On the same port for both, or on none. */
+  async #listen(parts: AnswerParts, wanted: number): Promise<number | Error> {
+    const [tcp, udp] = [this.#serveTcp(parts), this.#serveUdp(parts)];
+    const port = await listen(tcp, wanted);
+    const error = port instanceof Error ? port : await bind(udp, port);
+    if (error) {
+      tcp.close();
+      udp.close();
+      return error;
+    }
+    const report = (cause: Error): void => this.#options.logger.error('names are not answered', { cause });
+    udp.on('error', report);
+    tcp.on('error', report);
+    [this.#tcp, this.#udp] = [tcp, udp];
+    return port;
   }
 
   dispose(): void {
@@ -103,10 +119,10 @@ export class LoopbackNameServer implements NameServer {
   }
 }
 
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, host, () => {
+function listen(server: Server, wanted: number): Promise<number | Error> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen(wanted, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address ? address.port : 0);
     });

@@ -1,10 +1,9 @@
 import type { ProxiedService } from '@sheaf/ports';
 import { findProgram, runProgram } from '../qemu/run-program.ts';
 
-interface Flow {
-  readonly client: string;
-  readonly clientPort: string;
-  /** Where the client sends to. */
+/** Packets of UDP clients that go the same way. */
+interface Way {
+  /** Where the clients send to. */
   readonly address: string;
   readonly port: string;
   /** Who answers. */
@@ -24,11 +23,17 @@ export async function moveUdpClients(program: string, services: readonly Proxied
   const wanted = new Map(services.flatMap(udpTargets));
   if (wanted.size === 0) return;
   const { output } = await runProgram(program, ['--dump', '--proto', 'udp']);
-  for (const flow of output.split('\n').map(readFlow)) {
-    const backends = flow && (wanted.get(`${flow.address}:${flow.port}`) ?? wanted.get(`:${flow.port}`));
-    if (!flow || !backends || backends.has(`${flow.backend}:${flow.backendPort}`)) continue;
+  const ways = new Map(
+    output
+      .split('\n')
+      .flatMap(readWay)
+      .map((way) => [JSON.stringify(way), way]),
+  );
+  for (const way of ways.values()) {
+    const backends = wanted.get(`${way.address}:${way.port}`) ?? wanted.get(`:${way.port}`);
+    if (!backends || backends.has(`${way.backend}:${way.backendPort}`)) continue;
     // One that ended by itself meanwhile is what was wanted.
-    await runProgram(program, ['--delete', '--proto', 'udp', ...selection(flow)]);
+    await runProgram(program, ['--delete', '--proto', 'udp', ...selection(way)]);
   }
 }
 
@@ -52,16 +57,26 @@ function udpTargets({
 }
 
 /** First as the client sends, then as it is answered. */
-function readFlow(line: string): Flow | undefined {
-  const [client, backend] = [...line.matchAll(/src=(\S+)/g)].map(([, value]) => value);
-  const [address] = [...line.matchAll(/dst=(\S+)/g)].map(([, value]) => value);
-  const [clientPort, backendPort] = [...line.matchAll(/sport=(\S+)/g)].map(([, value]) => value);
-  const [port] = [...line.matchAll(/dport=(\S+)/g)].map(([, value]) => value);
-  const parts = [client, clientPort, address, port, backend, backendPort];
-  if (parts.some((part) => part === undefined)) return undefined;
-  return { client, clientPort, address, port, backend, backendPort } as Flow;
+function readWay(line: string): readonly Way[] {
+  const all = (name: string): readonly (string | undefined)[] =>
+    [...line.matchAll(new RegExp(`\\b${name}=(\\S+)`, 'g'))].map(([, value]) => value);
+  const [, backend] = all('src');
+  const [, backendPort] = all('sport');
+  const [[address], [port]] = [all('dst'), all('dport')];
+  const isWhole =
+    address !== undefined && port !== undefined && backend !== undefined && backendPort !== undefined;
+  return isWhole ? [{ address, port, backend, backendPort }] : [];
 }
 
-function selection({ client, clientPort, address, port }: Flow): readonly string[] {
-  return ['--orig-src', client, '--sport', clientPort, '--orig-dst', address, '--dport', port];
+function selection({ address, port, backend, backendPort }: Way): readonly string[] {
+  return [
+    '--orig-dst',
+    address,
+    '--orig-port-dst',
+    port,
+    '--reply-src',
+    backend,
+    '--reply-port-src',
+    backendPort,
+  ];
 }

@@ -32,12 +32,13 @@ export function register(manager: Manager): void {
 /** Makes Services reachable from the pods of this host and from itself, by address and by name. */
 export function registerReach(manager: Manager, host: ServiceHost): Pick<ClusterNameService, 'names'> {
   const { apiServer, nodeName, proxy, onPodChange } = host;
-  const names = registerNames(
-    manager,
-    { server: host.nameServer, zone: host.zone, address: host.nameAddress },
-    () => lookAgain(),
-  );
-  const { lookAgain } = registerProxy(manager, {
+  const names = registerNames(manager, {
+    server: host.nameServer,
+    zone: host.zone,
+    address: host.nameAddress,
+  });
+  registerProxy(manager, {
+    ready: () => names.begun(),
     proxy,
     nodeName,
     onPodChange,

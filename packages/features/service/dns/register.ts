@@ -19,6 +19,8 @@ export interface ClusterNameService {
   readonly serviceId: string;
   /** Where it listens on this host; `undefined` as long as it does not. */
   backend(): ProxyBackend | undefined;
+  /** Resolves when it listens, or is known not to. */
+  begun(): Promise<void>;
   /** For pods. */
   names(): {
     readonly dnsServers: readonly string[];
@@ -29,11 +31,10 @@ export interface ClusterNameService {
 
 const serviceId = `${dnsService.namespace}/${dnsService.name}`;
 
-/** Answers for the names of Services and pods. `onListening`: the backend is known. */
+/** Answers for the names of Services and pods. */
 export function register(
   manager: Manager,
   { server, zone, address }: ClusterNamesOptions,
-  onListening: () => void,
 ): ClusterNameService {
   const { client, logger } = manager;
   const namespaces = manager.informer(resources.namespaces);
@@ -52,6 +53,7 @@ export function register(
     pods: (namespace) => pods.cache.list(namespace),
   };
   let backend: ProxyBackend | undefined;
+  const begun = Promise.withResolvers<void>();
   manager
     .controller({
       name: 'cluster-names',
@@ -67,13 +69,13 @@ export function register(
           const isKnown = informers.every(({ isSynced }) => isSynced);
           return planAnswer(question, { zone, view: isKnown ? view : undefined });
         });
-        onListening();
       } catch (error) {
         // Everything else goes on.
         logger.error('names of the cluster are not answered: no port of the loopback can be had', {
           cause: toError(error),
         });
       }
+      begun.resolve();
     },
     stop() {
       server.dispose();
@@ -83,6 +85,7 @@ export function register(
   return {
     serviceId,
     backend: () => backend,
+    begun: () => begun.promise,
     names() {
       const dnsServers = [services.cache.get(serviceId)?.spec.clusterIP ?? address];
       return { dnsServers, domain: zone, hostSearches: server.searches() };

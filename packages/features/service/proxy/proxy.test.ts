@@ -165,6 +165,7 @@ async function withProxy(use: (world: World) => Promise<void>): Promise<Simulate
       return { dispose: () => undefined };
     },
     parts: () => parts,
+    ready: () => Promise.resolve(),
   });
   void manager.start();
   const until = (check: () => boolean | Promise<boolean>): Promise<void> =>

@@ -5,6 +5,8 @@ import { EventRecorder, type Manager, type RecordedEvent } from '@sheaf/runtime'
 import { reconcileProxy } from './reconcile.ts';
 
 export interface ProxyHost {
+  /** Before it, what an earlier life has made stays as it is: parts of this process are not known yet. */
+  readonly ready: () => Promise<void>;
   readonly proxy: ServiceProxy;
   readonly nodeName: string;
   /** Tells when pods of this host come or go: their network comes with the first and goes with the last. */
@@ -16,7 +18,7 @@ export interface ProxyHost {
 const key = 'services';
 
 /** Makes Services reachable from this host and its pods. What is reachable stays so when this ends, as long as pods run. */
-export function register(manager: Manager, host: ProxyHost): { readonly lookAgain: () => void } {
+export function register(manager: Manager, host: ProxyHost): void {
   const { client, clock, random, logger } = manager;
   const { proxy } = host;
   const services = manager.informer(resources.services);
@@ -39,7 +41,11 @@ export function register(manager: Manager, host: ProxyHost): { readonly lookAgai
     },
   };
   const controller = manager
-    .controller({ name: 'service-proxy', reconcile: (_, signal) => reconcileProxy(parts, signal) })
+    .controller({
+      name: 'service-proxy',
+      ready: host.ready,
+      reconcile: (_, signal) => reconcileProxy(parts, signal),
+    })
     .watchMapped(services, () => [key])
     .watchMapped(slices, () => [key])
     .watchMapped(pods, () => [])
@@ -58,5 +64,4 @@ export function register(manager: Manager, host: ProxyHost): { readonly lookAgai
       proxy.dispose();
     },
   });
-  return { lookAgain };
 }
