@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { type Clock, sleep, toError } from '@sheaf/base';
+import { type Clock, toError } from '@sheaf/base';
 import type { Capability } from '@sheaf/ports';
 import { available, missing } from './capabilities.ts';
 import { keptAnswer } from './kept-answer.ts';
 import { MachineFiles } from './machine-files.ts';
 import { endAllPasst, ensurePasst } from './passt.ts';
 import type { Passt } from './passt-command.ts';
-import { arpRequest, connectionRequest, isArpReply, withLength } from './pod-frames.ts';
+import { findLeak } from './pod-leak.ts';
 import { podAddresses } from './pod-network.ts';
 import { findProgram } from './run-program.ts';
 import { connectUnix } from './unix-socket.ts';
@@ -28,14 +28,13 @@ export interface PodNetworkAnswer {
   readonly capability: Capability;
 }
 
-const limitMs = 3000;
-/** For the programs to start, also on a host that has much else to do. */
-const startMs = 15_000;
+/** For the programs to start and to answer, also on a host that has much else to do. */
+const limitMs = 15_000;
 const probePrefix = 'pod-probe-';
 const bridgeInstead = 'attach the machine to a bridged network to let it out';
 
 /** Changes when what is tried or written down does. */
-const probeVersion = 3;
+const probeVersion = 4;
 
 /**
  * Whether a pod network that reaches the outside, and never the host's loopback, can be made here. One is made and tried with
@@ -95,7 +94,7 @@ async function faultOf(passt: Passt, probe: PodNetworkProbe): Promise<string | u
   const { directory } = probe;
   const files = new MachineFiles(await mkdtemp(join(directory, `${probePrefix}${process.pid}-`)));
   try {
-    const leak = await findLeak(files, probe, passt);
+    const leak = await leakOf(files, probe, passt);
     return leak === undefined ? undefined : `lets a guest reach the loopback of the host through ${leak}`;
   } catch (error) {
     return `does not work: ${wordsOf(toError(error))}`;
@@ -132,73 +131,21 @@ function isAtLeast(version: string, least: readonly [number, number]): boolean {
 }
 
 /** The address through which a guest comes to a server on the host's loopback; `undefined` if there is none. */
-async function findLeak(
+async function leakOf(
   files: MachineFiles,
   { bootId, clock }: PodNetworkProbe,
   passt: Passt,
 ): Promise<string | undefined> {
   const nic = { name: 'probe', model: 'virtio', mac: '', link: { kind: 'user' } } as const;
   // A life that ends in the middle of this leaves nothing behind.
-  const host = { passt, bootId, clock, limitMs: startMs, lifeSeconds: 30 };
+  const host = { passt, bootId, clock, limitMs, lifeSeconds: 60 };
   let socket: Socket | undefined;
   try {
     socket = await connectUnix(files.path(await ensurePasst(files, nic, host)));
-    return await leakOf(socket, ['127.0.0.1', '0.0.0.0', podAddresses().gateway], clock);
+    const addresses = ['127.0.0.1', '0.0.0.0', podAddresses().gateway];
+    return await findLeak(socket, { addresses, clock, limitMs });
   } finally {
     socket?.destroy();
     await endAllPasst(files, host);
   }
-}
-
-async function leakOf(
-  socket: Socket,
-  addresses: readonly string[],
-  clock: Clock,
-): Promise<string | undefined> {
-  const reached = new Set<string>();
-  const servers = addresses.map((address) =>
-    createServer((connection) => {
-      reached.add(address);
-      connection.destroy();
-    }),
-  );
-  try {
-    const ports = await Promise.all(servers.map(listen));
-    const { guest, gateway } = podAddresses();
-    const answered = arpAnswer(socket);
-    for (const [index, address] of addresses.entries())
-      socket.write(withLength(connectionRequest(guest, { address, port: ports[index] ?? 0 })));
-    // Packets are dealt with in turn: when this one is answered, the connections were made if they ever are.
-    socket.write(withLength(arpRequest(guest, gateway)));
-    const silence = sleep(clock, limitMs).then(() => 'silence' as const);
-    if ((await Promise.race([answered, silence])) === 'silence')
-      throw new Error(`it did not answer a guest within ${limitMs} ms`);
-    await sleep(clock, settleMs);
-    return addresses.find((address) => reached.has(address));
-  } finally {
-    for (const server of servers) server.close();
-  }
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-/** For connections that are made to be told, also by the second of two programs. */
-const settleMs = 100;
-
-async function arpAnswer(socket: Socket): Promise<'answered'> {
-  let bytes = Buffer.alloc(0);
-  return await new Promise((resolve, reject) => {
-    socket.once('close', () => reject(new Error('it closed the connection of a guest')));
-    socket.on('data', (chunk: Buffer) => {
-      bytes = Buffer.concat([bytes, chunk]);
-      while (bytes.length >= 4 && bytes.length >= 4 + bytes.readUInt32BE(0)) {
-        const frame = bytes.subarray(4, 4 + bytes.readUInt32BE(0));
-        bytes = bytes.subarray(4 + frame.length);
-        if (isArpReply(frame)) resolve('answered');
-      }
-    });
-  });
 }
