@@ -151,6 +151,33 @@ ${written.at(-300)}
       );
     }));
 
+  it('loses nothing of what a service says first, and asks for many connections at once', () =>
+    withScene(async (scene) => {
+      await scene.sandbox();
+      const greet = 'echo welcome >/greeting; while :; do nc -l -p 9000 </greeting; done';
+      await scene.start('greeter', [], { entryPoint: ['/bin/sh', '-c', greet] });
+      const greeting = async (): Promise<string> => {
+        const stream = await scene.containers.openPort('pod', { port: 9000 }, scene.signal);
+        await stream.end?.();
+        const chunks = await Array.fromAsync(stream.readable);
+        return Buffer.concat(chunks).toString();
+      };
+      for (let times = 0; times < 10; times++) {
+        let said: string | undefined;
+        // Between two connections nobody listens.
+        await scene.until(async () => (said = await greeting().catch(() => undefined)) !== undefined);
+        assert.equal(said, 'welcome\n');
+      }
+      await scene.start('server', [], { entryPoint: ['/bin/httpd', '-f', '-p', '8080', '-h', '/www'] });
+      const page = async (): Promise<string> => {
+        const stream = await scene.containers.openPort('pod', { port: 8080 }, scene.signal);
+        await stream.write(Buffer.from('GET /index.html HTTP/1.0\r\n\r\n'));
+        return Buffer.concat(await Array.fromAsync(stream.readable)).toString();
+      };
+      await scene.until(async () => (await page().catch(() => '')) !== '');
+      for (const text of await Promise.all(Array.from({ length: 30 }, page))) assert.match(text, /it works/);
+    }));
+
   it('tells how a process ended that has not read its input', () =>
     withScene(async (scene) => {
       await scene.sandbox();

@@ -31,6 +31,7 @@ import { logDirectory } from './log-files.ts';
 import { readLog } from './log-reader.ts';
 import type { PodmanEngine } from './podman-engine.ts';
 import { connectPort } from './port-connection.ts';
+import { PortConnectors } from './port-connectors.ts';
 import { refusals } from './refusals.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { readGroupUsage } from './usage.ts';
@@ -47,16 +48,20 @@ export class PodmanContainers implements Containers {
   readonly #sandboxes: Sandboxes;
   readonly #runs: ContainerRuns;
   readonly #stops: ContainerStops;
+  readonly #ports: PortConnectors;
   readonly #queue = new KeyedQueue();
 
   constructor(engine: PodmanEngine) {
     this.#engine = engine;
+    const { clock, limits } = engine.parts;
+    this.#ports = new PortConnectors({ clock, limitMs: limits.answerMs });
     this.#sandboxes = new Sandboxes(engine);
     this.#runs = new ContainerRuns(engine);
     this.#stops = new ContainerStops(engine);
   }
 
   dispose(): void {
+    this.#ports.dispose();
     this.#engine.dispose();
   }
 
@@ -86,6 +91,7 @@ export class PodmanContainers implements Containers {
   }
 
   async endSandbox(id: string, signal: AbortSignal): Promise<void> {
+    this.#ports.letGoIdle();
     await this.#inTurn({ role: 'sandbox', id: id, signal }, () => this.#sandboxes.end(id));
   }
 
@@ -153,7 +159,7 @@ export class PodmanContainers implements Containers {
       if (!seen) throw refusals.noSandbox(sandboxId);
       if (sandboxObservation(seen).state !== 'ready') throw refusals.sandboxEnded(sandboxId);
       const { networkPath } = seen.detail;
-      return await connectPort({ networkPath, port }, this.#engine.parts.limits.answerMs);
+      return await connectPort({ networkPath, port }, this.#ports);
     });
   }
 

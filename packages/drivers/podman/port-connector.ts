@@ -1,21 +1,33 @@
 /**
- * Runs in the network of a sandbox: connects to the port of its first argument there, and gives the connection to the process that
- * began it. So nothing of what is sent passes through here, and either side can end by itself.
+ * Runs in the network of a sandbox: connects to the ports there that it is told, and gives the connections to the process that began
+ * it. So nothing of what is sent passes through here, and either side can end by itself. It ends with the one who began it.
  */
 import { connect, type Socket } from 'node:net';
 
-const port = Number(process.argv[2]);
+interface Order {
+  readonly id: number;
+  readonly port: number;
+}
 
-function dial(host: string): Promise<Socket> {
+function dial(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true });
-    socket.once('connect', () => resolve(socket)).once('error', reject);
+    socket.once('error', reject).once('connect', () => {
+      // What the other side says first is for the one who gets the connection.
+      socket.pause();
+      resolve(socket);
+    });
   });
 }
 
-try {
-  const socket = await dial('127.0.0.1').catch(() => dial('::1'));
-  process.send?.({ isConnected: true }, socket, undefined, () => process.exit());
-} catch (error) {
-  process.send?.({ isConnected: false, words: String(error) }, undefined, undefined, () => process.exit());
+async function carryOut({ id, port }: Order): Promise<void> {
+  try {
+    const socket = await dial('127.0.0.1', port).catch(() => dial('::1', port));
+    process.send?.({ id, isConnected: true }, socket);
+  } catch (error) {
+    process.send?.({ id, isConnected: false, words: String(error) });
+  }
 }
+
+process.on('message', (order) => void carryOut(order as Order));
+process.on('disconnect', () => process.exit());
