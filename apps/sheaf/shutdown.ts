@@ -15,9 +15,9 @@ import { runShape } from './run-command.ts';
 
 const usage = `Usage: sheaf shutdown [options]
 
-Closes this node, stops its virtual machines as their guests want it, and waits until all of them are off. Then
-the host can be turned off. After its next start the machines that ran come back, except those labelled
-harvesterhci.io/maintain-mode-strategy=Shutdown. The server itself goes on.
+Closes this node, stops its virtual machines as their guests want it, evicts the pods that something makes anew, and
+waits until all of them are gone. Then the host can be turned off. After its next start the machines and pods that ran
+come back, except machines labelled harvesterhci.io/maintain-mode-strategy=Shutdown. The server itself goes on.
 
   --cancel         open the node again; machines that were stopped come back now
   --data-dir DIR   the data directory of the server

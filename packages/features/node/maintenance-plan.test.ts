@@ -8,6 +8,7 @@ import {
   shutdownBootAnnotation,
 } from '@sheaf/api/node/index';
 import type { VirtualMachine, VirtualMachineInstance } from '@sheaf/api/virtualization/index';
+import type { Pod } from '@sheaf/api/workload/index';
 import {
   markAnnotation,
   needsStartRequest,
@@ -72,6 +73,37 @@ function stopped({ steps }: MaintenancePlan): Record<string, string> {
 }
 
 describe('a node in maintenance', () => {
+  it('has pods evicted that come back by themselves, and waits for them', () => {
+    const podOf = (name: string, kind?: string, changes: object = {}): Pod => ({
+      metadata: {
+        namespace: 'default',
+        name,
+        ...(kind !== undefined && {
+          ownerReferences: [{ apiVersion: 'apps/v1', kind, name: 'o', uid: 'o', controller: true }],
+        }),
+        ...changes,
+      },
+      spec: { containers: [], nodeName: 'n' },
+      status: { phase: 'Running' },
+    });
+    const pods = [
+      podOf('web', 'ReplicaSet'),
+      podOf('going', 'ReplicaSet', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+      podOf('agent', 'DaemonSet'),
+      podOf('bare'),
+    ];
+    const facts = { node: nodeOf(running, closed), machines: [], instances: [] };
+    const { steps, condition } = planMaintenance({ ...facts, pods });
+    const evicted = steps.flatMap((step) => (step.action === 'evict-pod' ? [step.pod.metadata.name] : []));
+    assert.deepEqual(evicted, ['web']);
+    assert.deepEqual(
+      [condition?.reason, condition?.message],
+      ['Draining', 'Waits for the pods default/going, default/web to end; a disruption budget may hold them'],
+    );
+    const rest = planMaintenance({ ...facts, pods: pods.slice(2) });
+    assert.equal(rest.condition?.reason, 'Completed');
+  });
+
   it('is closed before anything is stopped', () => {
     const { steps } = planMaintenance({ node: nodeOf(requested), machines, instances });
     const [first] = steps;

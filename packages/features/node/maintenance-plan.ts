@@ -1,4 +1,4 @@
-import type { Condition } from '@sheaf/api';
+import type { Condition, KubeObject } from '@sheaf/api';
 import {
   drainForcedAnnotation,
   drainRequestedAnnotation,
@@ -8,18 +8,21 @@ import {
   shutdownBootAnnotation,
 } from '@sheaf/api/node/index';
 import type { VirtualMachine, VirtualMachineInstance } from '@sheaf/api/virtualization/index';
+import type { Pod } from '@sheaf/api/workload/index';
 import { halted, isHalted, markAnnotation, strategyLabel } from './machine-power.ts';
 
 export interface MaintenanceFacts {
   readonly node: NodeObject;
   readonly machines: readonly VirtualMachine[];
   readonly instances: readonly VirtualMachineInstance[];
+  readonly pods?: readonly Pod[];
 }
 
 export type MaintenanceStep =
   | { readonly action: 'update-node'; readonly node: NodeObject }
   | { readonly action: 'stop-machine'; readonly machine: VirtualMachine }
   | { readonly action: 'delete-instance'; readonly instance: VirtualMachineInstance }
+  | { readonly action: 'evict-pod'; readonly pod: Pod }
   | { readonly action: 'start-machine'; readonly machine: VirtualMachine };
 
 /** All steps may be done again, and in any order. */
@@ -41,7 +44,8 @@ export function isInMaintenance({ metadata }: NodeObject): boolean {
 
 /**
  * Machines that run on a node in maintenance are stopped by what their label says, or all of them when the host is shut down. Those
- * that are to come back are marked with the node, and started when its maintenance is over, whoever looks then.
+ * that are to come back are marked with the node, and started when its maintenance is over, whoever looks then. Pods are evicted if what
+ * they belong to makes them anew then; others stay until the host is turned off.
  */
 export function planMaintenance(facts: MaintenanceFacts): MaintenancePlan {
   const { node } = facts;
@@ -98,11 +102,15 @@ function planStops(facts: MaintenanceFacts): MaintenancePlan {
   const stops = residents
     .filter((resident) => policy.mayStop(resident) && !isEnding(resident))
     .map((resident) => stopOf(resident, policy.comesBack(resident) ? node.metadata.name : undefined));
-  const next = withStatus(node, residents.length === 0 ? 'completed' : 'running');
+  const pods = movingPods(facts);
+  const evictions = pods
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((pod): MaintenanceStep => ({ action: 'evict-pod', pod }));
+  const next = withStatus(node, residents.length + pods.length === 0 ? 'completed' : 'running');
   return {
     // The node is closed first, so that nothing comes after those that are stopped.
-    steps: [...(next === node ? [] : [updated(next)]), ...stops],
-    condition: conditionOf(node, { residents, blocked }),
+    steps: [...(next === node ? [] : [updated(next)]), ...stops, ...evictions],
+    condition: conditionOf(node, { residents, blocked, pods }),
   };
 }
 
@@ -138,6 +146,15 @@ function residentsOf({ node, machines, instances }: MaintenanceFacts): readonly 
     .map((instance) => ({ instance, machine: machines.find((machine) => isOwnerOf(machine, instance)) }));
 }
 
+/** Those of daemon sets are of the node itself; one that belongs to nothing would be lost. */
+function movingPods({ node, pods = [] }: MaintenanceFacts): readonly Pod[] {
+  return pods.filter(({ metadata, spec, status }) => {
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+    const isMoved = owner !== undefined && owner.kind !== 'DaemonSet';
+    return isMoved && spec.nodeName === node.metadata.name && !isFinal(status?.phase);
+  });
+}
+
 function isFinal(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
@@ -168,23 +185,34 @@ function updated(node: NodeObject): MaintenanceStep {
 
 function conditionOf(
   { metadata: { name = '' } }: NodeObject,
-  { residents, blocked }: { readonly residents: readonly Resident[]; readonly blocked: readonly Resident[] },
+  { residents, blocked, pods }: Draining,
 ): NonNullable<MaintenancePlan['condition']> {
   const type = maintenanceCondition;
-  if (residents.length === 0)
+  if (residents.length + pods.length === 0)
     return { type, status: 'True', reason: 'Completed', message: `No machine runs on ${name}` };
   if (blocked.length === 0) {
-    const message = `Waits for ${namesOf(residents)} to shut down`;
-    return { type, status: 'False', reason: 'Draining', message };
+    const parts = [
+      ...(residents.length > 0 ? [`${namesOf(residents.map(objectOf))} to shut down`] : []),
+      ...(pods.length > 0 ? [`the pods ${namesOf(pods)} to end; a disruption budget may hold them`] : []),
+    ];
+    return { type, status: 'False', reason: 'Draining', message: `Waits for ${parts.join(', and for ')}` };
   }
-  const message = `${namesOf(blocked)} would have to move, and there is no other node; needs someone: stop them, label them ${strategyLabel}=Shutdown or ShutdownAndRestartAfterDisable, or stop all: kubectl annotate node ${name} ${drainForcedAnnotation}=true`;
+  const message = `${namesOf(blocked.map(objectOf))} would have to move, and there is no other node; needs someone: stop them, label them ${strategyLabel}=Shutdown or ShutdownAndRestartAfterDisable, or stop all: kubectl annotate node ${name} ${drainForcedAnnotation}=true`;
   return { type, status: 'False', reason: 'Blocked', message };
 }
 
-function namesOf(residents: readonly Resident[]): string {
-  const names = residents.map(
-    ({ instance: { metadata } }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
-  );
+interface Draining {
+  readonly residents: readonly Resident[];
+  readonly blocked: readonly Resident[];
+  readonly pods: readonly Pod[];
+}
+
+function objectOf({ instance }: Resident): VirtualMachineInstance {
+  return instance;
+}
+
+function namesOf(objects: readonly KubeObject[]): string {
+  const names = objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`);
   const shown = names.toSorted().slice(0, namesShown).join(', ');
   return names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown;
 }

@@ -1,9 +1,10 @@
 import { asJson, type KubeObject, timestampOf } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
 import type { VirtualMachine, VirtualMachineInstance } from '@sheaf/api/virtualization/index';
-import { type Clock, jsonEqual } from '@sheaf/base';
+import type { Pod } from '@sheaf/api/workload/index';
+import { type Clock, jsonEqual, StatusError } from '@sheaf/base';
 import { type Client, refOf, resources } from '@sheaf/client';
-import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
+import { again, done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { needsStartRequest, revived, withStartRequest } from './machine-power.ts';
 import {
   type MaintenancePlan,
@@ -19,7 +20,11 @@ export interface MaintenanceParts {
   readonly nodes: ObjectCache<NodeObject>;
   readonly machines: ObjectCache<VirtualMachine>;
   readonly instances: ObjectCache<VirtualMachineInstance>;
+  readonly pods: ObjectCache<Pod>;
 }
+
+/** A disruption budget that holds a pod is asked again then. */
+const evictAgainMs = 5000;
 
 /** One pass over the maintenance of a node: what it says first, then the steps. */
 export async function reconcileMaintenance(
@@ -27,10 +32,15 @@ export async function reconcileMaintenance(
   name: string,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const { client, machines, instances } = parts;
+  const { client, machines, instances, pods } = parts;
   const node = parts.nodes.get(name);
   if (!node || node.metadata.deletionTimestamp !== undefined) return done;
-  const plan = planMaintenance({ node, machines: machines.list(), instances: instances.list() });
+  const plan = planMaintenance({
+    node,
+    machines: machines.list(),
+    instances: instances.list(),
+    pods: pods.list(),
+  });
   const conditions = conditionsOf(node, plan, timestampOf(parts.clock));
   if (conditions) {
     await client.updateStatus(
@@ -42,7 +52,7 @@ export async function reconcileMaintenance(
     return done;
   }
   for (const step of plan.steps) await takeStep(client, step, signal);
-  return done;
+  return plan.steps.some(({ action }) => action === 'evict-pod') ? again(evictAgainMs) : done;
 }
 
 type Conditions = NonNullable<NonNullable<NodeObject['status']>['conditions']>;
@@ -79,9 +89,24 @@ async function takeStep(client: Client, step: MaintenanceStep, signal: AbortSign
       await client.delete(virtualMachineInstances, refOf(step.instance), { ...precondition, signal });
       return;
     }
+    case 'evict-pod':
+      await evict(client, step.pod, signal);
+      return;
     case 'start-machine':
       await start(client, step.machine, signal);
       return;
+  }
+}
+
+/** What a disruption budget holds, or what is gone, is no failure: the node says what it waits for. */
+async function evict(client: Client, pod: Pod, signal: AbortSignal): Promise<void> {
+  const { namespace = '', name = '' } = pod.metadata;
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
+  const target = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+  try {
+    await client.raw(target, { method: 'POST', body: JSON.stringify(eviction), signal });
+  } catch (error) {
+    if (!StatusError.is(error, 'TooManyRequests') && !StatusError.is(error, 'NotFound')) throw error;
   }
 }
 

@@ -37,6 +37,7 @@ export function register(manager: Manager, options: NodeOptions): void {
   const nodes = manager.informer(resources.nodes);
   const machines = manager.informer(resources.virtualMachines);
   const instances = manager.informer(resources.virtualMachineInstances);
+  const pods = manager.informer(resources.pods);
   const abilities = () => hypervisor.capabilities();
   const parts = { client, clock, host, abilities, containers, nodeName, version, nodes: nodes.cache };
   const controller = manager.controller({
@@ -50,14 +51,22 @@ export function register(manager: Manager, options: NodeOptions): void {
       name: 'node-maintenance',
       reconcile: (name, signal) =>
         reconcileMaintenance(
-          { client, clock, nodes: nodes.cache, machines: machines.cache, instances: instances.cache },
+          {
+            client,
+            clock,
+            nodes: nodes.cache,
+            machines: machines.cache,
+            instances: instances.cache,
+            pods: pods.cache,
+          },
           name,
           signal,
         ),
     })
     .watch(nodes)
     .watchMapped(machines, ({ metadata }) => nodeOf(metadata.annotations?.[markAnnotation]))
-    .watchMapped(instances, ({ status }) => nodeOf(inMaintenance(nodes.cache.get(status?.nodeName ?? ''))));
+    .watchMapped(instances, ({ status }) => nodeOf(inMaintenance(nodes.cache.get(status?.nodeName ?? ''))))
+    .watchMapped(pods, ({ spec }) => nodeOf(inMaintenance(nodes.cache.get(spec.nodeName ?? ''))));
 }
 
 function nodeOf(name: string | undefined): readonly string[] {
