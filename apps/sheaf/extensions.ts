@@ -8,6 +8,7 @@ import { extend as extendByKinds } from '@sheaf/features/kind-definitions';
 import { extend as extendByNamespaces } from '@sheaf/features/namespace';
 import { extend as extendByNodes } from '@sheaf/features/node';
 import { extend as extendBySettings, type SettingOptions } from '@sheaf/features/setting';
+import { extend as extendByUpgrades } from '@sheaf/features/upgrade';
 import { extend as extendByMachines } from '@sheaf/features/vm';
 import { extend as extendByBackups } from '@sheaf/features/vm-backup';
 import { extend as extendByTemplates } from '@sheaf/features/vm-template';
@@ -48,6 +49,7 @@ export function featureExtensions({
   extendByStorage(extensions, { ...surroundings, client, host });
   extendByMachines(extensions, { ...surroundings, client, hypervisor: host.hypervisor });
   extendByBackups(extensions);
+  extendByUpgrades(extensions);
   extendByWorkloads(extensions, { ...surroundings, ...host.workloads, client, nodeName: host.nodeName });
   return extensions;
 }

@@ -2,6 +2,7 @@ import { resources } from '@sheaf/client';
 import { register as registerAddon } from '@sheaf/features/addon';
 import { register as registerHelmChart } from '@sheaf/features/helm-chart';
 import { registerReach, register as registerService } from '@sheaf/features/service';
+import { register as registerUpgrade } from '@sheaf/features/upgrade';
 import { claimDisks } from '@sheaf/features/volume';
 import { type PodHost, registerPods, register as registerWorkloads } from '@sheaf/features/workload';
 import type { ProxyBackend } from '@sheaf/ports';
@@ -21,6 +22,7 @@ export function registerWorkloadControllers(
   registerService(manager);
   registerHelmChart(manager);
   registerAddon(manager);
+  registerUpgrade(manager);
   registerPods(manager, {
     nodeName,
     containers,
