@@ -50,6 +50,9 @@ export class ContainerChecks {
       { command, hasInput: false, hasTerminal: false },
       signal,
     );
+    // One that is too late, or that nobody waits for any more, is ended.
+    const end = (): void => process.dispose();
+    signal.addEventListener('abort', end, { once: true });
     try {
       let said = '';
       for await (const { bytes } of process.output)
@@ -58,6 +61,7 @@ export class ContainerChecks {
       if (code === 0) return { isHealthy: true };
       return { isHealthy: false, text: said.slice(0, outputLimit).trim() || `command ended with ${code}` };
     } finally {
+      signal.removeEventListener('abort', end);
       process.dispose();
     }
   }

@@ -40,6 +40,8 @@ export interface PodWorld {
   /** The newest run of a container ends by itself. */
   exit(pod: string, container: string, code: number): void;
   addRemoteImage(reference: string): void;
+  /** The agent ends, and another one begins; what runs goes on meanwhile. */
+  restartAgent(): Promise<void>;
   /** The server is too busy for so many of the node agent's deletions. */
   refuseDeletions(count: number): void;
 }
@@ -70,19 +72,24 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
   });
   host.addImage('localhost/test/guest:1', guest);
   const images = new SimulatedContainerImages(host);
-  const manager = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
-  register(manager, {
-    nodeName: 'here',
-    containers,
-    images,
-    volumes: new SharedPodVolumes(new SimulatedVolumeHost(), host),
-    checks: { http: unexpected, tcp: unexpected, grpc: unexpected },
-    hostAddresses: () => ['192.0.2.1'],
-    clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
-    diskOf: ({ name }) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
-  });
+  const volumes = new SharedPodVolumes(new SimulatedVolumeHost(), host);
+  const openAgent = (): Manager => {
+    const opened = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
+    register(opened, {
+      nodeName: 'here',
+      containers,
+      images,
+      volumes,
+      checks: { http: unexpected, tcp: unexpected, grpc: unexpected },
+      hostAddresses: () => ['192.0.2.1'],
+      clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
+      diskOf: ({ name }) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
+    });
+    void opened.start();
+    return opened;
+  };
   await containers.probe(new AbortController().signal);
-  void manager.start();
+  let agent = openAgent();
   try {
     await use({
       clock,
@@ -103,10 +110,14 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
       refuseDeletions(count) {
         refusals = count;
       },
+      async restartAgent() {
+        await agent.stop();
+        agent = openAgent();
+      },
       addRemoteImage: (reference) => host.sources.set(reference, { image: guest }),
     });
   } finally {
-    await manager.stop();
+    await agent.stop();
     containers.dispose();
     images.dispose();
     await close();

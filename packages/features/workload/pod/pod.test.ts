@@ -76,6 +76,39 @@ describe('a pod', () => {
       await world.until(async () => (await world.pods()).length === 0);
     }));
 
+  it('runs the hook after a start once: what ends meanwhile does not run it again, and ends no container', () =>
+    withPods(async (world) => {
+      let hooks = 0;
+      world.host.faults.executeFailure = () => {
+        hooks++;
+        return undefined;
+      };
+      const hook = { postStart: { exec: { command: ['/guest', 'stay'] } } };
+      await run(world, 'pod', { containers: [container('a', ['stay'], { lifecycle: hook })] });
+      await world.until(() => hooks === 1);
+      await world.restartAgent();
+      await world.until(() => isReady(world));
+      assert.deepEqual([hooks, (await statusOf(world, 'a'))?.restartCount], [1, 0]);
+      const { items } = await world.client.list(resources.events, { namespace: 'default' });
+      assert.deepEqual(
+        items.filter(({ ['reason']: reason }) => String(reason).includes('Hook')),
+        [],
+      );
+    }));
+
+  it('ends a container whose hook after its start fails, with the time that it may take', () =>
+    withPods(async (world) => {
+      const hook = { postStart: { exec: { command: ['/guest', 'exit 1'] } } };
+      await run(world, 'pod', {
+        restartPolicy: 'Never',
+        containers: [container('a', ['stay'], { lifecycle: hook })],
+      });
+      await world.until(async () => (await podOf(world)).status?.phase === 'Succeeded');
+      const { items } = await world.client.list(resources.events, { namespace: 'default' });
+      const told = items.find(({ ['reason']: reason }) => reason === 'FailedPostStartHook');
+      assert.equal(told?.['message'], 'PostStartHook failed');
+    }));
+
   it('that is kept after its end still tells of its last runs', () =>
     withPods(async (world) => {
       const place = { namespace: 'default', name: 'pod' };

@@ -106,19 +106,20 @@ export class RunLauncher {
     }
   }
 
-  /** A container whose hook fails is ended; its policy says what comes then. */
+  /**
+   * A container whose hook fails is ended, with the time that it may take; its policy says what comes then. A hook that this process
+   * does not outlive is not repeated: the container runs, as it does under a kubelet.
+   */
   async #afterStart({ pod, container, observed }: StartedRun, signal: AbortSignal): Promise<void> {
     const hook = container.lifecycle?.postStart;
     if (!hook) return;
     const { hooks, containers, tell } = this.#options;
     const result = await hooks.run({ pod, container, run: { observed } }, hook, { limitMs: hookMs, signal });
-    if (result.isHealthy) return;
-    tell(pod, {
-      type: 'Warning',
-      reason: 'FailedPostStartHook',
-      message: `PostStartHook failed: ${result.text}`,
-    });
-    await containers.stopContainer(observed.id, { graceMs: 0 }, signal);
+    if (result.isHealthy || signal.aborted) return;
+    // What a hook says may be nobody else's business.
+    tell(pod, { type: 'Warning', reason: 'FailedPostStartHook', message: 'PostStartHook failed' });
+    const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    await containers.stopContainer(observed.id, { graceMs }, signal);
   }
 
   #refused(pod: Pod, reason: string, message: string): LaunchOutcome {

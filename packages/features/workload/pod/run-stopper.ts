@@ -72,12 +72,8 @@ export class RunStopper {
     const hook = container?.lifecycle?.preStop;
     if (!container || !hook || graceMs === 0) return;
     const result = await hooks.run({ pod, container, run }, hook, { limitMs: graceMs, signal });
-    if (!result.isHealthy)
-      tell(pod, {
-        type: 'Warning',
-        reason: 'FailedPreStopHook',
-        message: `PreStopHook failed: ${result.text}`,
-      });
+    if (!result.isHealthy && !signal.aborted)
+      tell(pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed' });
   }
 }
 
