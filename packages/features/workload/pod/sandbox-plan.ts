@@ -91,7 +91,11 @@ function asksCluster({ spec }: Pod, { dnsServers }: ClusterNames): boolean {
 
 function clusterDns({ metadata }: Pod, { dnsServers, domain, hostSearches = [] }: ClusterNames): SandboxDns {
   const searches = [`${metadata.namespace}.svc.${domain}`, `svc.${domain}`, domain, ...hostSearches];
-  return { servers: dnsServers, searches: [...new Set(searches)].slice(0, mostSearches), options: ['ndots:5'] };
+  return {
+    servers: dnsServers,
+    searches: [...new Set(searches)].slice(0, mostSearches),
+    options: ['ndots:5'],
+  };
 }
 
 /** The pod's own options replace those of the same name. */
