@@ -7,6 +7,7 @@ import type { Container } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import { runProgram } from '../program.ts';
 import { buildGoProgram, findKubectl } from '../tools.ts';
+import { runJavascriptStreams } from './javascript-streams.ts';
 import { type Kubectl, openKubectl, spdyEnvironment } from './kubectl.ts';
 import { containersAreMissing, guestTag, type WorkloadHost, withWorkloadHost } from './workload-host.ts';
 
@@ -142,6 +143,17 @@ describe('streams of pods', { skip }, () => {
     await host.until(async () => !(await says(['exec', 'stays', '--', 'ps'])).includes('sleep 10000'));
   });
 
+  it('the JavaScript client executes and forwards', async () => {
+    const { kubectl: own } = await opened.promise;
+    const { out, errors, status, page } = await runJavascriptStreams(own.kubeconfig, 'stays');
+    assert.deepEqual([out, errors], ['typed\n', 'err\n']);
+    assert.deepEqual(
+      [status.status, status.reason, status.details?.causes],
+      ['Failure', 'NonZeroExitCode', [{ reason: 'ExitCode', message: '9' }]],
+    );
+    assert.match(page, /^HTTP\/1\.[01] 200 OK[^]*it works\n$/);
+  });
+
   for (const { transport, env } of transports) {
     it(`exec over ${transport}: input, both outputs, exit codes`, async () => {
       const { kubectl: own } = await opened.promise;
@@ -193,10 +205,11 @@ describe('streams of pods', { skip }, () => {
       const name = `attached-${transport.toLowerCase()}`;
       await runPod(host, name, { args: ['print ready', 'echo', 'exit 4'], stdin: true, stdinOnce: true });
       const viewer = own.start(['attach', name], env);
-      await until(() => /If you don't see|ready/.test(viewer.err() + viewer.out()));
       const typist = own.start(['attach', '-i', name], env);
-      typist.process.stdin.write('hello\n');
+      // Whoever comes sees what is said from then on.
+      const saying = setInterval(() => typist.process.stdin.write('hello\n'), 100);
       await until(() => typist.out().includes('hello\n') && viewer.out().includes('hello\n'));
+      clearInterval(saying);
       typist.process.stdin.end();
       assert.equal(await typist.ended, 0);
       assert.equal(await viewer.ended, 0);

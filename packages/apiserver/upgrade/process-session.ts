@@ -99,7 +99,7 @@ async function takeSizes(
 const mostCharacters = 65_535;
 
 /** `undefined` for what is no size of a terminal. */
-export function sizeOf(text: string | undefined): { columns: number; rows: number } | undefined {
+function sizeOf(text: string | undefined): { columns: number; rows: number } | undefined {
   if (text === undefined) return undefined;
   try {
     const { Width: columns, Height: rows } = JSON.parse(text) as { Width?: unknown; Height?: unknown };
