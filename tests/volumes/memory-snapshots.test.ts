@@ -122,6 +122,22 @@ describe('snapshots with the memory of a machine', { timeout: 300_000 }, () => {
     await clear(world);
   });
 
+  it('are not taken of a guest that somebody has frozen, until it is thawed', async () => {
+    const id = await begin(world);
+    const { machines } = world;
+    machines.installAgent(id);
+    await machines.askAgent(id, { execute: 'guest-fsfreeze-freeze' });
+    await take(world, 's', withMemory);
+    await world.until(async () => {
+      const { status } = await world.client.get(backups, place('s'));
+      return status?.conditions?.some(({ reason }) => reason === 'GuestFrozen') === true;
+    });
+    assert.equal(machines.done.join(' '), 'freeze');
+    await machines.askAgent(id, { execute: 'guest-fsfreeze-thaw' });
+    await untilTaken(world, 's');
+    await clear(world);
+  });
+
   it('are waited for by their deletion until the machine goes on in its new files', async () => {
     const id = await begin(world);
     world.machines.isStuck = true;

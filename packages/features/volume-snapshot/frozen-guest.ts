@@ -98,8 +98,18 @@ function refusalText(error: Error): string {
   return `the guest could not be frozen: ${error.message}`;
 }
 
+/** True if the guest says that its file systems are frozen. One that says nothing is taken not to be. */
+export async function isFrozen(
+  parts: Pick<FreezeParts, 'hypervisor'>,
+  machine: MachineObservation,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (obstacleOf(machine) !== undefined) return false;
+  return (await statusOf(parts, machine.id, signal)).isFrozen;
+}
+
 async function statusOf(
-  { hypervisor }: FreezeParts,
+  { hypervisor }: Pick<FreezeParts, 'hypervisor'>,
   id: string,
   signal: AbortSignal,
 ): Promise<{ readonly isFrozen: boolean; readonly error?: Error }> {

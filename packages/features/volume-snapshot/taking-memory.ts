@@ -7,11 +7,11 @@ import {
   memoryFileBytes,
   type Progress,
 } from '@sheaf/ports';
-import type { Consistency } from './frozen-guest.ts';
+import { type Consistency, isFrozen } from './frozen-guest.ts';
 
 export interface MemoryParts {
   readonly memories: Pick<MachineMemories, 'list' | 'prepare' | 'keep'>;
-  readonly hypervisor: Pick<Hypervisor, 'saveMemory'>;
+  readonly hypervisor: Pick<Hypervisor, 'saveMemory' | 'askAgent'>;
 }
 
 /** What a machine has in its memory and on these disks is to be kept at one moment. */
@@ -30,6 +30,7 @@ export async function keepMemory(
   const room = { id, title: machine.title, bytes: memoryFileBytes(machine.memoryBytes) };
   const { state, path } = await memories.prepare(room, signal);
   if (state === 'kept') return undefined;
+  if (!machine.isMemoryBeingKept && (await isFrozen({ hypervisor }, machine, signal))) return guestFrozen;
   const progress = await hypervisor.saveMemory(machine.id, { path, disks }, signal);
   if (progress.state !== 'done') return waitingOf(progress);
   await memories.keep(id, signal);
@@ -57,6 +58,13 @@ function waitingOf(progress: Exclude<Progress, { state: 'done' }>): Waiting {
   if (nature === 'transient') return { reason: 'MemoryNotKept', text, nature };
   return { reason: 'MemoryNotKept', text, nature, wayOut: 'delete it, and take it without memory' };
 }
+
+/** Who has frozen it thaws this guest, and not the one that goes on with its memory. */
+const guestFrozen: Waiting = {
+  reason: 'GuestFrozen',
+  text: 'The guest has its file systems frozen, and so would the one that goes on with its memory',
+  nature: 'transient',
+};
 
 /** A snapshot with memory of a machine that has none. */
 export const machineOff: Waiting = {
