@@ -17,7 +17,7 @@ export interface GuestTools {
 }
 
 /** A guest without KVM takes half a minute to boot on a host with nothing else to do. */
-const guestLimitMs = 400_000;
+const guestLimitMs = 550_000;
 
 export async function findGuestTools(): Promise<GuestTools> {
   const { code } = await runProgram('sh', ['-c', 'command -v ssh && command -v ssh-keygen']);
