@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@sheaf/base';
-import { findHelm, helmProgram } from '@sheaf/drivers/helm';
+import { HelmSource, helmProgram } from '@sheaf/drivers/helm';
 import { ContainersBeside, ImagesBeside, openHostProcesses } from '@sheaf/drivers/host-processes';
 import type { ContainerImages, Containers } from '@sheaf/ports';
 
@@ -26,7 +26,7 @@ export function withHelm(
     clock,
     programs: [
       helmProgram({
-        findHelm: () => findHelm([builtTools]),
+        source: new HelmSource({ directories: [builtTools], buildDirectory: join(dataDir, 'tools') }),
         serverAddress,
         chartsDirectory: join(dataDir, 'charts'),
       }),

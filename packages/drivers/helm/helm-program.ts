@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { helmImage, helmUserId } from '@sheaf/ports';
 import type { HostProgram } from '../host-processes/register.ts';
+import type { HelmSource } from './helm-source.ts';
 
 export interface HelmProgramOptions {
-  /** Where Helm is, asked before each run: it may come while Sheaf runs. */
-  readonly findHelm: () => string | undefined;
+  readonly source: HelmSource;
   /** `HOST:PORT` of the API server, as the host reaches it. */
   readonly serverAddress: () => string;
   /** Charts for use without a network. */
@@ -34,7 +34,7 @@ const variables = [
 ];
 
 /** Helm as a program of the host that containers may run. */
-export function helmProgram({ findHelm, serverAddress, chartsDirectory }: HelmProgramOptions): HostProgram {
+export function helmProgram({ source, serverAddress, chartsDirectory }: HelmProgramOptions): HostProgram {
   return {
     reference: helmImage,
     command: [process.execPath, runnerPath],
@@ -42,7 +42,7 @@ export function helmProgram({ findHelm, serverAddress, chartsDirectory }: HelmPr
       const address = serverAddress();
       const colon = address.lastIndexOf(':');
       return {
-        SHEAF_HELM: findHelm() ?? '',
+        SHEAF_HELM: source.find() ?? '',
         SHEAF_CHARTS: chartsDirectory,
         KUBERNETES_SERVICE_HOST: address.slice(0, colon),
         KUBERNETES_SERVICE_PORT: address.slice(colon + 1),
@@ -50,12 +50,6 @@ export function helmProgram({ findHelm, serverAddress, chartsDirectory }: HelmPr
     },
     variables,
     userId: helmUserId,
-    problem: () =>
-      findHelm() === undefined
-        ? {
-            reason: 'Helm 3 is not on this host',
-            wayOut: 'put helm on the PATH, or install Go ≥ 1.24 and start Sheaf again, which builds it',
-          }
-        : undefined,
+    problem: () => source.problem(),
   };
 }

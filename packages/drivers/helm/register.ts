@@ -1,4 +1,4 @@
-export { packagedRepository, repositoryDirectory } from './chart-archive.ts';
-export { findHelm } from './find-helm.ts';
+export { packagedRepository } from './chart-archive.ts';
 export { helmProgram } from './helm-program.ts';
+export { HelmSource } from './helm-source.ts';
 export { planRelease } from './release-plan.ts';
