@@ -45,23 +45,20 @@ export async function runWorkloadKills(kills: number, seed: number): Promise<Wor
 
 type Deed = (run: Run, number: number) => Promise<unknown>;
 
+/** All of them in turn; the seed decides the moments. */
 const deeds: Readonly<Record<string, Deed>> = {
-  rollout: ({ sheaf }, number) => sheaf.apply(deployment(`v${number}`)),
-  undo: ({ sheaf }) => sheaf.tryKubectl(['rollout', 'undo', 'deployment/web']),
   drain: ({ sheaf, nodeName }) =>
     sheaf.tryKubectl([
-      'drain',
-      nodeName,
-      '--ignore-daemonsets',
-      '--delete-emptydir-data',
-      '--force',
-      '--timeout=20s',
+      ...['drain', nodeName, '--ignore-daemonsets', '--delete-emptydir-data'],
+      ...['--force', '--timeout=20s'],
     ]),
-  job: ({ sheaf }, number) => sheaf.apply(job(`work-${number}`)),
+  rollout: ({ sheaf }, number) => sheaf.apply(deployment(`v${number}`)),
   volumes: ({ sheaf }) => sheaf.tryKubectl(['rollout', 'restart', 'statefulset/db']),
-  scale: ({ sheaf }, number) => sheaf.apply(statefulSet(number % 2 === 0 ? 2 : 1)),
-  cron: ({ sheaf }, number) => sheaf.tryKubectl(['create', 'job', `tick-${number}`, '--from=cronjob/tick']),
+  undo: ({ sheaf }) => sheaf.tryKubectl(['rollout', 'undo', 'deployment/web']),
+  job: ({ sheaf }, number) => sheaf.apply(job(`work-${number}`)),
   pods: ({ sheaf }) => sheaf.tryKubectl(['delete', 'pod', '-l', 'app in (web,agent)', '--wait=false']),
+  scale: ({ sheaf }, number) => sheaf.apply(statefulSet(number % 2 === 0 ? 1 : 2)),
+  cron: ({ sheaf }, number) => sheaf.tryKubectl(['create', 'job', `tick-${number}`, '--from=cronjob/tick']),
 };
 
 class Run {
@@ -90,7 +87,7 @@ class Run {
   /** One deed, a kill in the middle of it, and what becomes of it. */
   async round(number: number): Promise<void> {
     const names = Object.keys(deeds);
-    const name = names[(number + this.#random.integer(2)) % names.length] ?? '';
+    const name = names[number % names.length] ?? '';
     const deed = deeds[name];
     assert.ok(deed);
     this.deeds[name] = (this.deeds[name] ?? 0) + 1;
