@@ -14,6 +14,8 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** May be empty on a create with generateName. */
   readonly name: string;
+  /** Of a new object: what its name is made of. Until all plugins have changed it, clients are told of it by this. */
+  namePrefix?: string | undefined;
   /** The object to be written; `undefined` on DELETE. */
   object: KubeObject | undefined;
   /** The stored object; `undefined` on CREATE. Never changed. */

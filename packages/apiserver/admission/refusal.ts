@@ -10,7 +10,7 @@ export function refusal(request: AdmissionRequest, detail: string): StatusError 
 /** What an object is called in a refusal, also when it has no name yet. */
 export function subjectName(request: AdmissionRequest): string {
   const { name, generateName } = request.object?.metadata ?? {};
-  return request.name || name || generateName || 'Unknown';
+  return request.namePrefix || request.name || name || generateName || 'Unknown';
 }
 
 /** What a plugin looks at: a resource in any version, or one of its subresources. */

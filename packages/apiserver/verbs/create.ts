@@ -65,7 +65,7 @@ export async function createConformed(
   resource.strategy.applyDefaults(object);
   const lifetime = new DisposableStore();
   try {
-    const admitted = await admitNew(context, resource, { ...input, lifetime });
+    const admitted = await admitNew(context, resource, { ...input, lifetime, generated });
     return await keepNew(resource, admitted, { options, parts, generated });
   } finally {
     lifetime.dispose();
@@ -106,7 +106,7 @@ async function keepNew(resource: Resource, admitted: KubeObject, input: NewName)
 async function admitNew(
   context: ResourceContext,
   resource: Resource,
-  input: NewObject & { lifetime: DisposableStore },
+  input: NewObject & Pick<NewName, 'generated'> & { lifetime: DisposableStore },
 ): Promise<KubeObject> {
   const { options, parts, lifetime } = input;
   const { strategy } = resource;
@@ -119,7 +119,10 @@ async function admitNew(
     lifetime,
   });
   const { uid = '', creationTimestamp = null } = input.object.metadata;
+  // The same refusal has the same words, however often a controller asks.
+  request.namePrefix = input.generated || undefined;
   await parts.admission.mutate(request);
+  request.namePrefix = undefined;
   let object = request.object ?? input.object;
   if (object !== input.object) {
     // A webhook's patch may have brought what the kind does not know, or taken away what has a default.

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sheaf/base';
+import { type JsonObject, jsonEqual } from '@sheaf/base';
 import { asJson, type KubeObject } from '../../meta/object.ts';
 import { defaultTemplate } from '../core/pod-defaults.ts';
 import { podTemplateWarnings } from '../core/pod-warnings.ts';
@@ -22,9 +22,10 @@ export const jobRules: KindRules = {
   defaultPropagation: 'Orphan',
   applyDefaults: defaultJob,
   prepareForCreate(job) {
-    const hasLabels = Object.keys(job.metadata.labels ?? {}).length > 0;
+    // Those that it has from its template follow it.
+    const isCopied = jsonEqual(job.metadata.labels ?? {}, templateLabels(job));
     generateSelector(job);
-    if (!hasLabels) copyTemplateLabels(job);
+    if (isCopied) job.metadata.labels = { ...templateLabels(job) };
   },
   validateCreate: validateJob,
   validateUpdate: validateJobUpdate,
@@ -57,10 +58,14 @@ export function defaultJobSpec(spec: JsonObject): void {
 
 /** A job without labels has those of its pods. */
 function copyTemplateLabels(job: KubeObject): void {
-  const labels = mapAt(fieldsAt(fieldsAt(specOf(job), 'template'), 'metadata'), 'labels');
+  const labels = templateLabels(job);
   const own = job.metadata.labels;
   if (Object.keys(labels).length > 0 && (own === undefined || Object.keys(own).length === 0))
     job.metadata.labels = { ...labels };
+}
+
+function templateLabels(job: KubeObject): Record<string, string> {
+  return mapAt(fieldsAt(fieldsAt(specOf(job), 'template'), 'metadata'), 'labels');
 }
 
 /** Pods of a job carry its uid; without it two jobs of one template would share pods. */

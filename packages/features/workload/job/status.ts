@@ -19,7 +19,7 @@ export function planJobStatus(facts: JobFacts, now: string): Job | undefined {
   const verdict = verdictOf({ job, pods, tally, nowMs });
   const end = verdict && hasLetGo(tally) ? endOf(verdict) : undefined;
   const conditions = claimsOf(job, { verdict, end }).reduce<readonly JobCondition[]>(
-    (list, claim) => withCondition(list, claim, now),
+    (list, claim) => withClaim(list, claim, now),
     job.status?.conditions ?? [],
   );
   return withStatus(job, {
@@ -28,6 +28,11 @@ export function planJobStatus(facts: JobFacts, now: string): Job | undefined {
     ...(end?.type === 'Complete' && { completionTime: now }),
     ...countsOf(job, tally),
   });
+}
+
+/** It says when it was looked at last where something has changed. */
+function withClaim(conditions: readonly JobCondition[], claim: Claim, now: string): readonly JobCondition[] {
+  return withCondition(conditions, { ...claim, lastProbeTime: now } as Claim, now);
 }
 
 /** What the status of a job that has just begun, ended or been suspended is told with. */

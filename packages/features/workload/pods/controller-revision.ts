@@ -5,17 +5,19 @@ import { templateHash } from './template-hash.ts';
 /** On a pod and on a revision: which one it is of. */
 export const revisionHashLabel = 'controller-revision-hash';
 
-const hashLabel = 'controller.kubernetes.io/hash';
-
 /** The value that tells its pods from those of other revisions. */
 export function revisionHashOf({ metadata }: ControllerRevision): string {
-  return metadata.labels?.[hashLabel] ?? '';
+  return metadata.labels?.['controller.kubernetes.io/hash'] ?? metadata.labels?.[revisionHashLabel] ?? '';
 }
 
 interface RevisionOwner {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Of the owner: why it was changed is one of them. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The label with the hash of the template. */
+  readonly hashLabel: string;
 }
 
 /** A template as the history of its owner keeps it: what `kubectl rollout undo` writes back. */
@@ -24,13 +26,14 @@ export function revisionOf(
   template: PodTemplateSpec,
   { revision, collisions }: { readonly revision: number; readonly collisions: number },
 ): ControllerRevision {
-  const { namespace, name, labels } = owner;
+  const { namespace, name, labels, annotations, hashLabel } = owner;
   const hash = templateHash(template, collisions);
   return {
     metadata: {
       namespace,
       name: `${name}-${hash}`,
       labels: { ...labels, [hashLabel]: hash },
+      ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     data: dataOf(template),
     revision,

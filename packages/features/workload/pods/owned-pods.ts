@@ -10,8 +10,26 @@ export interface OwnedPodsOptions {
   readonly clock: Clock;
   readonly recorder: EventRecorder;
   readonly pods: Informer<Pod>;
+  /** How events tell of pods; as most controllers do, if absent. */
+  readonly wording?: PodWording;
   /** What they carry until their owner has done with them. */
   readonly finalizer?: string;
+}
+
+/** `problem`: why it could not be done. */
+export type PodWording = (
+  deed: 'create' | 'delete',
+  names: { readonly pod: string; readonly owner: string },
+  problem?: string,
+) => string;
+
+function usualWording(
+  deed: 'create' | 'delete',
+  { pod }: { readonly pod: string },
+  problem?: string,
+): string {
+  if (problem !== undefined) return `Error ${deed === 'create' ? 'creating' : 'deleting'}: ${problem}`;
+  return `${deed === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
 }
 
 export interface PodOrder {
@@ -22,10 +40,12 @@ export interface PodOrder {
 /** Pods as the controllers that own them read and write them; their events tell users. */
 export class OwnedPods {
   readonly #recorder: EventRecorder;
+  readonly #wording: PodWording;
   readonly #pods: OwnedObjects<Pod>;
 
-  constructor({ recorder, pods, ...options }: OwnedPodsOptions) {
+  constructor({ recorder, pods, wording = usualWording, ...options }: OwnedPodsOptions) {
     this.#recorder = recorder;
+    this.#wording = wording;
     this.#pods = new OwnedObjects({ ...options, informer: pods });
   }
 
@@ -74,11 +94,11 @@ export class OwnedPods {
   async #create(owner: Owner, { template, place }: PodOrder, signal: AbortSignal): Promise<void> {
     try {
       const made = await this.#pods.create(podOfTemplate(template, place, referenceTo(owner)), signal);
-      this.#tell(owner, 'SuccessfulCreate', `Created pod: ${made.metadata.name}`);
+      this.#tell(owner, 'create', { pod: made.metadata.name });
     } catch (error) {
       // That the namespace goes everybody can see.
       if (!isNamespaceGoing(error))
-        this.#tell(owner, 'FailedCreate', `Error creating: ${toError(error).message}`);
+        this.#tell(owner, 'create', { pod: place.name, problem: toError(error).message });
       throw error;
     }
   }
@@ -86,17 +106,26 @@ export class OwnedPods {
   async #delete(owner: Owner, pod: Pod, signal: AbortSignal): Promise<void> {
     try {
       const isDone = await this.#pods.delete(pod, signal);
-      if (isDone) this.#tell(owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+      if (isDone) this.#tell(owner, 'delete', { pod: pod.metadata.name });
     } catch (error) {
-      this.#tell(owner, 'FailedDelete', `Error deleting: ${toError(error).message}`);
+      this.#tell(owner, 'delete', { pod: pod.metadata.name, problem: toError(error).message });
       throw error;
     }
   }
 
-  #tell({ object, resource }: Owner, reason: string, message: string): void {
+  #tell(
+    { object, resource }: Owner,
+    deed: 'create' | 'delete',
+    { pod = '', problem }: { readonly pod: string | undefined; readonly problem?: string },
+  ): void {
     const { namespace = '', name = '', uid = '' } = object.metadata;
-    const type = reason.startsWith('Failed') ? 'Warning' : 'Normal';
-    this.#recorder.record({ about: { resource, namespace, name, uid }, type, reason, message });
+    const isGood = problem === undefined;
+    this.#recorder.record({
+      about: { resource, namespace, name, uid },
+      type: isGood ? 'Normal' : 'Warning',
+      reason: `${isGood ? 'Successful' : 'Failed'}${deed === 'create' ? 'Create' : 'Delete'}`,
+      message: this.#wording(deed, { pod, owner: name }, problem),
+    });
   }
 }
 

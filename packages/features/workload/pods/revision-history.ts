@@ -26,19 +26,20 @@ export interface History {
 /** The templates that an object has had, as ControllerRevisions. */
 export class RevisionHistory {
   readonly #revisions: OwnedObjects<ControllerRevision>;
+  readonly #hashLabel: string;
 
-  constructor(revisions: OwnedObjects<ControllerRevision>) {
+  /** `hashLabel`: where revisions of this kind of owner say which template they are of. */
+  constructor(revisions: OwnedObjects<ControllerRevision>, hashLabel: string) {
     this.#revisions = revisions;
+    this.#hashLabel = hashLabel;
   }
 
   /** Sees that the template as it is now is the newest revision. */
   async record(owner: Owner & { readonly object: HistoryOwner }, signal: AbortSignal): Promise<History> {
     const { object } = owner;
-    const { namespace = '', name = '' } = object.metadata;
     const revisions = await this.#claimed(owner, signal);
-    const labels = object.spec.template.metadata?.labels ?? {};
     const collisions = object.status?.collisionCount ?? 0;
-    const step = planHistory({ namespace, name, labels }, object.spec.template, { revisions, collisions });
+    const step = planHistory(this.#describe(object), object.spec.template, { revisions, collisions });
     if (step.action === 'none') return { update: step.current, revisions, collisionCount: collisions };
     const update =
       step.action === 'create'
@@ -47,6 +48,12 @@ export class RevisionHistory {
     if (!update) return this.record(collided(owner), signal);
     const others = revisions.filter(({ metadata }) => metadata.uid !== update.metadata.uid);
     return { update, revisions: [...others, update], collisionCount: collisions };
+  }
+
+  #describe({ metadata, spec }: HistoryOwner): Parameters<typeof planHistory>[0] {
+    const { namespace = '', name = '', annotations = {} } = metadata;
+    const { labels = {} } = spec.template.metadata ?? {};
+    return { namespace, name, labels, annotations, hashLabel: this.#hashLabel };
   }
 
   /** Deletes old revisions that nothing uses any more. */

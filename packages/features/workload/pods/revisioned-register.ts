@@ -9,7 +9,7 @@ import {
   type ReconcileResult,
 } from '@sheaf/runtime';
 import { OwnedObjects } from './owned-objects.ts';
-import { OwnedPods } from './owned-pods.ts';
+import { OwnedPods, type PodWording } from './owned-pods.ts';
 import { controllerKeys } from './owner-keys.ts';
 import { RevisionHistory } from './revision-history.ts';
 import type { RevisionedParts } from './revisioned-pass.ts';
@@ -23,6 +23,9 @@ export interface RevisionedKind<T extends Selecting> {
   readonly component: string;
   readonly resource: ResourceRef<T>;
   readonly concurrency?: number;
+  /** Where its revisions say which template they are of. */
+  readonly hashLabel: string;
+  readonly wording?: PodWording;
 }
 
 export interface RevisionedSets<T extends Selecting> extends RevisionedParts {
@@ -33,7 +36,7 @@ export interface RevisionedSets<T extends Selecting> extends RevisionedParts {
 /** A controller of pods whose templates are kept as revisions; it watches its sets, their pods and their revisions. */
 export function registerRevisioned<T extends Selecting>(
   manager: Manager,
-  { name, component, resource, concurrency = 1 }: RevisionedKind<T>,
+  { name, component, resource, hashLabel, wording, concurrency = 1 }: RevisionedKind<T>,
   reconcile: (parts: RevisionedSets<T>, key: string, signal: AbortSignal) => Promise<ReconcileResult>,
 ): { readonly controller: Controller; readonly sets: Informer<T> } {
   const { client, clock, random, logger } = manager;
@@ -45,8 +48,8 @@ export function registerRevisioned<T extends Selecting>(
     client,
     recorder,
     sets: sets.cache,
-    pods: new OwnedPods({ client, clock, recorder, pods }),
-    history: new RevisionHistory(new OwnedObjects({ client, clock, informer: revisions })),
+    pods: new OwnedPods({ client, clock, recorder, pods, ...(wording && { wording }) }),
+    history: new RevisionHistory(new OwnedObjects({ client, clock, informer: revisions }), hashLabel),
   };
   const mine = { kind: resource.kind, owners: sets.cache };
   const controller = manager

@@ -5,7 +5,7 @@ import type {
   PersistentVolumeClaim as TemplateClaim,
 } from '@sheaf/api/workload/index';
 import { type Clock, StatusError, toError } from '@sheaf/base';
-import { resources } from '@sheaf/client';
+import { type Client, resources } from '@sheaf/client';
 import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { templateOf } from '../pods/controller-revision.ts';
 import type { Owner } from '../pods/owned-objects.ts';
@@ -103,7 +103,11 @@ function orderOf(facts: StatefulSetFacts, ordinal: number): PodOrder {
   const template = templateOf(revision);
   return {
     template: ordinalTemplate(set, { template, revision: revision.metadata.name ?? '', ordinal }),
-    place: { namespace: set.metadata.namespace ?? '', name: podName(set, ordinal) },
+    place: {
+      namespace: set.metadata.namespace ?? '',
+      generateName: `${set.metadata.name}-`,
+      name: podName(set, ordinal),
+    },
   };
 }
 
@@ -115,7 +119,8 @@ async function createClaims(
   const { namespace = '', name = '', uid = '' } = set.metadata;
   const about = { resource: resources.statefulSets, namespace, name, uid };
   for (const claim of claims) {
-    const subject = `Claim ${claim.metadata.name} in StatefulSet ${name}`;
+    const { name: claimName = '' } = claim.metadata;
+    const podOfClaim = claimName.slice(claimName.lastIndexOf(`${name}-`));
     try {
       await client.create(resources.persistentVolumeClaims, claim, {
         signal,
@@ -124,11 +129,11 @@ async function createClaims(
         about,
         type: 'Normal',
         reason: 'SuccessfulCreate',
-        message: `create ${subject} success`,
+        message: `Create Claim ${claimName} Pod ${podOfClaim} in StatefulSet ${name} success`,
       });
     } catch (error) {
       if (StatusError.is(error, 'AlreadyExists')) continue;
-      const message = `create ${subject} failed error: ${toError(error).message}`;
+      const message = `Create Claim ${claimName} for Pod ${podOfClaim} in StatefulSet ${name} failed error: ${toError(error).message}`;
       recorder.record({ about, type: 'Warning', reason: 'FailedCreate', message });
       throw error;
     }
@@ -140,8 +145,17 @@ async function keepClaims(
   facts: StatefulSetFacts,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const claim of planClaimOwners(facts))
+  const changed = planClaimOwners(facts);
+  if (changed.length === 0 || (await isLeaving(client, facts.set, signal))) return;
+  for (const claim of changed)
     await client.update(resources.persistentVolumeClaims, claim, {
       signal,
     });
+}
+
+/** Not on the word of a cache: a claim whose owner is gone goes too, also where it was to stay. */
+async function isLeaving(client: Client, { metadata }: StatefulSet, signal: AbortSignal): Promise<boolean> {
+  const { namespace = '', name = '', uid } = metadata;
+  const now = await client.find(resources.statefulSets, { namespace, name }, signal);
+  return now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined;
 }
