@@ -8,12 +8,14 @@ import { belongings, names } from './kinds.ts';
 import { ownerComplaints, placesOf } from './owner-goals.ts';
 import { hasEnded, isOwnedBy, isReady } from './pod-facts.ts';
 import type { Safety } from './safety.ts';
+import type { Users } from './users.ts';
 import type { World } from './world.ts';
 
 export interface GoalFacts {
   readonly objects: Objects;
   readonly world: World;
   readonly safety: Safety;
+  readonly users: Users;
   readonly nowMs: number;
 }
 
@@ -42,7 +44,7 @@ function podComplaints({ objects, world }: GoalFacts): readonly string[] {
   const going = belongings.flatMap((resource) =>
     objects
       .all(resource)
-      .filter(isDeleting)
+      .filter((object) => isDeleting(object) && !isUsed(object, objects))
       .map((object) => `${nameOf(resource, object)} is being deleted and does not go`),
   );
   const running = new Set(world.running().map(({ container }) => podUidOf(container.spec.id)));
@@ -51,6 +53,22 @@ function podComplaints({ objects, world }: GoalFacts): readonly string[] {
     .filter((pod) => !isDeleting(pod) && !hasEnded(pod))
     .flatMap((pod) => podComplaint(pod, running.has(pod.metadata.uid ?? '')));
   return [...going, ...stuck];
+}
+
+/** A claim that a pod uses stays with it, and with it a set that waits for it. */
+function isUsed(object: KubeObject, objects: Objects): boolean {
+  const pods = objects.all(resources.pods).filter((pod) => !isDeleting(pod));
+  const claims = new Set(
+    pods.flatMap(({ metadata, spec }) =>
+      (spec.volumes ?? []).map(
+        ({ persistentVolumeClaim: claim }) => `${metadata.namespace}/${claim?.claimName}`,
+      ),
+    ),
+  );
+  return objects
+    .all(resources.persistentVolumeClaims)
+    .filter(({ metadata }) => claims.has(`${metadata.namespace}/${metadata.name}`))
+    .some((claim) => claim === object || isOwnedBy(claim, object));
 }
 
 function podComplaint(pod: Pod, isRunning: boolean): readonly string[] {
@@ -97,7 +115,8 @@ function claimComplaints({ objects }: GoalFacts): readonly string[] {
         .find((each) => isOfPlace(each, claim.metadata.namespace, `${leaving}-${place}`));
       // Pods that were let go keep their claims.
       const isKept = pod !== undefined && !(set && isOwnedBy(pod, set));
-      return !isKept && !(set && placesOf(set).includes(place));
+      // One that never had a pod waits for the end of its set.
+      return !isKept && !(set && (placesOf(set).includes(place) || isOwnedBy(claim, set)));
     })
     .map((claim) => `${nameOf(resources.persistentVolumeClaims, claim)} is left, and was to go`);
 }

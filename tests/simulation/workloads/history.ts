@@ -59,12 +59,12 @@ export class History {
   }
 
   #noteSuccess({ metadata }: Pod): void {
-    const { uid = '', ownerReferences = [], deletionTimestamp } = metadata;
+    const { uid = '', ownerReferences = [], finalizers = [], deletionTimestamp } = metadata;
     const job = ownerReferences.find(({ kind }) => kind === 'Job');
     if (!job) return;
     const pods = this.#succeeded.get(job.uid) ?? new Map<string, boolean>();
     this.#succeeded.set(job.uid, pods);
-    if (!pods.has(uid)) pods.set(uid, deletionTimestamp === undefined);
+    if (!pods.has(uid)) pods.set(uid, deletionTimestamp === undefined && finalizers.length > 0);
   }
 
   #note(object: Tracked): void {

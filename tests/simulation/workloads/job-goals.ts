@@ -58,7 +58,12 @@ function countComplaint(job: Job, facts: GoalFacts): string | undefined {
   const { succeeded = 0 } = job.status ?? {};
   if (has(job, 'Complete') && succeeded < completions)
     return `is complete with ${succeeded} of ${completions}`;
-  return completionMode === 'Indexed' ? undefined : (successComplaint(job, facts) ?? failureComplaint(job));
+  if (completionMode === 'Indexed' || isDisturbed(job, facts)) return undefined;
+  return successComplaint(job, facts) ?? failureComplaint(job);
+}
+
+function isDisturbed({ metadata }: Job, { users }: GoalFacts): boolean {
+  return users.disturbedJobs.has(metadata.uid ?? '');
 }
 
 function successComplaint(job: Job, { safety }: GoalFacts): string | undefined {

@@ -99,8 +99,8 @@ export class Stage {
   }
 
   get facts(): GoalFacts {
-    const { objects, world, simulation, safety } = this;
-    return { objects, world, safety, nowMs: simulation.clock.now() };
+    const { objects, world, simulation, safety, users } = this;
+    return { objects, world, safety, users, nowMs: simulation.clock.now() };
   }
 
   /** The next step of anything; false: nothing is left to happen. */

@@ -43,6 +43,8 @@ export class Users {
   readonly shocks: string[] = [];
   /** Pods that were deleted without waiting for their containers. */
   readonly forced = new Set<string>();
+  /** UIDs of jobs that have had a pod taken away by its labels: what it does then is not theirs. */
+  readonly disturbedJobs = new Set<string>();
   readonly #simulation: Simulation<KeptServer>;
   readonly #objects: Objects;
   readonly #make: WorkloadObjects;
@@ -174,7 +176,8 @@ export class Users {
 
   /** Away from its owner, and perhaps back. */
   async relabelPod(): Promise<void> {
-    await this.#change(resources.pods, ({ metadata: { labels = {} } }) => {
+    await this.#change(resources.pods, ({ metadata: { labels = {}, ownerReferences = [] } }) => {
+      for (const { uid } of ownerReferences) this.disturbedJobs.add(uid);
       const label = labels['app'] === undefined ? 'batch.kubernetes.io/controller-uid' : 'app';
       const value = labels[label] ?? '';
       const next = value.startsWith('not-') ? value.slice(4) : `not-${value}`;

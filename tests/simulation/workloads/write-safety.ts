@@ -123,7 +123,10 @@ export class WriteSafety {
 
   #lookAtCount(set: ReplicaSet): void {
     if (!this.#options.isExact()) return;
-    const active = this.#pods().filter((pod) => isOwnedBy(pod, set) && isActive(pod)).length;
+    const { app } = set.spec.selector.matchLabels ?? {};
+    const active = this.#pods().filter(
+      (pod) => isOwnedBy(pod, set) && isActive(pod) && pod.metadata.labels?.['app'] === app,
+    ).length;
     const allowed = Math.max(...this.#options.history.versionsOf(set).map(({ spec }) => spec.replicas ?? 1));
     if (active > allowed) this.#find(`${set.metadata.name} has made ${active} pods of ${allowed}`);
   }

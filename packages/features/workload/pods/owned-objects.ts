@@ -98,7 +98,7 @@ export class OwnedObjects<T extends KubeObject> {
       try {
         this.#written.note(await this.#client.patch(this.#resource, { namespace, name }, patch));
       } catch (error) {
-        if (!isGone(error)) throw error;
+        if (!StatusError.is(error, 'NotFound')) throw error;
         this.#written.noteDeletion(object);
       }
     }
