@@ -48,19 +48,18 @@ export class LocalMemories implements MachineMemories {
 
   async keep(id: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    await this.#disk.serial.run(async () => {
-      const { memories, layout } = this.#disk;
-      const record = memories.get(id);
-      if (record?.state === 'kept') return;
-      if (!record) throw notFound(`there is no room for the memory ${id}; prepare it first`);
-      const path = layout.memory(id);
-      await syncFile(path).catch((error: unknown) => {
-        throw isMissing(error)
-          ? notFound(`nothing has been written to the memory of ${record.title}`)
-          : error;
-      });
-      await syncDirectory(layout.memories);
-      await memories.put({ ...record, state: 'kept' });
+    const { memories, layout, serial } = this.#disk;
+    const record = memories.get(id);
+    if (record?.state === 'kept') return;
+    if (!record) throw notFound(`there is no room for the memory ${id}; prepare it first`);
+    // Gigabytes take their time, and nobody else is to wait for them.
+    await syncFile(layout.memory(id)).catch((error: unknown) => {
+      throw isMissing(error) ? notFound(`nothing has been written to the memory of ${record.title}`) : error;
+    });
+    await syncDirectory(layout.memories);
+    await serial.run(async () => {
+      const now = memories.get(id);
+      if (now?.state === 'prepared') await memories.put({ ...now, state: 'kept' });
     });
   }
 

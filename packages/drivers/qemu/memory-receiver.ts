@@ -46,10 +46,15 @@ export class MemoryReceiver implements Disposable {
       write(socket, path, head).then(resolve, (error: unknown) => reject(toError(error)));
     });
     const receiver = new MemoryReceiver({ server, directory, ended: promise });
-    await new Promise<void>((listening, failed) => {
-      server.once('error', failed);
-      server.listen(socketPath, listening);
-    });
+    try {
+      await new Promise<void>((listening, failed) => {
+        server.once('error', failed);
+        server.listen(socketPath, listening);
+      });
+    } catch (error) {
+      receiver.dispose();
+      throw error;
+    }
     return receiver;
   }
 
