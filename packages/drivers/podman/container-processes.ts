@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { sleep } from '@sheaf/base';
 import type { AttachOrder, ContainerProcess, ProcessOrder, ProcessOutput, TerminalSize } from '@sheaf/ports';
 import { EndWatch } from './end-watch.ts';
 import { containerObservation, isRunning, type SeenContainer } from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
+import { type ExecState, endProcess } from './exec-sessions.ts';
 import { logDirectory } from './log-files.ts';
 import { viewLog } from './log-viewer.ts';
 import type { PodmanEngine } from './podman-engine.ts';
@@ -14,14 +14,6 @@ const pollMs = 20;
 const soonMs = 2000;
 /** Of a command that is not there or cannot be started; but also of one that ends so by itself. */
 const startFailureCodes = new Set([126, 127]);
-
-interface ExecState {
-  readonly Running: boolean;
-  /** It has ended, or was never started and never will be. */
-  readonly CanRemove: boolean;
-  readonly ExitCode: number;
-  readonly Pid: number;
-}
 
 /** Starts a process in a running container. */
 export async function execute(
@@ -182,19 +174,4 @@ async function containerEnded(engine: PodmanEngine, id: string, signal: AbortSig
     if (end) throw new Error(`how ${engineName('container', id)} ended is not known: ${end.message}`);
     await sleep(engine.parts.clock, pollMs, signal);
   }
-}
-
-/** Nobody would read what it says any more. */
-async function endProcess(state: () => Promise<ExecState>): Promise<void> {
-  try {
-    const { Running, Pid } = await state();
-    if (Running && Pid > 0 && (await isExecuted(Pid))) process.kill(Pid, 'SIGKILL');
-  } catch {
-    // It has ended, or the engine has.
-  }
-}
-
-/** In a control group of the engine: the number has not gone to somebody else. */
-async function isExecuted(pid: number): Promise<boolean> {
-  return (await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes('libpod');
 }

@@ -32,6 +32,7 @@ const nothingYet: ContainerDetail = {
   hasInput: false,
   hasTerminal: false,
   addresses: [],
+  executions: [],
   networkPath: undefined,
 };
 

@@ -30,6 +30,8 @@ export interface ContainerDetail {
   readonly hasInput: boolean;
   readonly hasTerminal: boolean;
   readonly addresses: readonly string[];
+  /** What had been executed in it when it was looked at first, by the ids of the engine. */
+  readonly executions: readonly string[];
   /** Where its network can be entered; absent on the host's. */
   readonly networkPath: string | undefined;
 }
@@ -80,6 +82,7 @@ function sharingOf(text: string | undefined): SandboxSharing | undefined {
 }
 
 interface InspectAnswer {
+  readonly ExecIDs?: readonly string[] | null;
   readonly State: {
     readonly StartedAt: string;
     readonly FinishedAt: string;
@@ -95,7 +98,7 @@ interface InspectAnswer {
 }
 
 export function parseDetail(answer: unknown): ContainerDetail {
-  const { State, Config, NetworkSettings } = answer as InspectAnswer;
+  const { State, Config, NetworkSettings, ExecIDs } = answer as InspectAnswer;
   const networks = Object.values(NetworkSettings?.Networks ?? {});
   return {
     startedAt: timeOf(State.StartedAt),
@@ -106,6 +109,7 @@ export function parseDetail(answer: unknown): ContainerDetail {
     watcherId: State.ConmonPid ?? 0,
     hasInput: Config.OpenStdin,
     hasTerminal: Config.Tty,
+    executions: ExecIDs ?? [],
     networkPath: NetworkSettings?.SandboxKey || undefined,
     addresses: networks.flatMap(({ IPAddress }) => (IPAddress ? [IPAddress] : [])),
   };

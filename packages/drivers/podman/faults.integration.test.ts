@@ -151,6 +151,28 @@ ${written.at(-300)}
       );
     }));
 
+  it('ends what an earlier life has executed, and nothing else', () =>
+    withScene(async (scene, world) => {
+      await scene.sandbox();
+      await scene.start('one', ['stay']);
+      const command = ['/bin/sh', '-c', 'echo up; trap "" HUP; exec sleep 54321'];
+      for (const hasTerminal of [true, false]) {
+        const order = { command, hasInput: true, hasTerminal };
+        const begun = new Printed(await scene.containers.execute('one', order, scene.signal));
+        begun.ended.catch(() => undefined);
+        await scene.until(() => begun.output.includes('up'));
+      }
+      await world.kill(world.servicePid());
+      scene.reopen();
+      await scene.until(async () => {
+        const order = { command: ['/bin/ps'], hasInput: false, hasTerminal: false };
+        const listed = new Printed(await scene.containers.execute('one', order, scene.signal));
+        await listed.ended;
+        return !listed.output.includes('sleep 54321');
+      });
+      assert.equal((await scene.find('one')).state, 'running');
+    }));
+
   it('loses nothing of what a service says first, and asks for many connections at once', () =>
     withScene(async (scene) => {
       await scene.sandbox();

@@ -26,6 +26,7 @@ import type { PodmanLimits } from './engine-limits.ts';
 import { engineName, labelNames } from './engine-names.ts';
 import type { EngineProbe } from './engine-probe.ts';
 import { EngineService } from './engine-service.ts';
+import { endAbandoned } from './exec-sessions.ts';
 import { controlPath, rotateLog } from './log-rotation.ts';
 import { mountsBelow, unmount, unmountBelow } from './mounts.ts';
 import { pauseImage } from './pause/pause-image.ts';
@@ -205,7 +206,7 @@ export class PodmanEngine implements Disposable {
     await writeFile(layout.bootRecord, bootId);
   }
 
-  /** Removes what was left of removals that were cut off. */
+  /** Removes what was left of removals that were cut off, and of connections. */
   async #sweep(): Promise<void> {
     const { layout } = this.parts;
     const seen = await this.catalog.all();
@@ -214,6 +215,8 @@ export class PodmanEngine implements Disposable {
     for (const name of await this.records.names()) if (!names.has(name)) await this.records.remove(name);
     for (const sandboxId of await readdir(layout.logs))
       if (!sandboxes.has(sandboxId)) await rm(join(layout.logs, sandboxId), { recursive: true, force: true });
+    const abandoned = seen.filter(isRunning).flatMap(({ detail }) => detail.executions);
+    void endAbandoned(abandoned, (call) => this.call(call));
   }
 
   /** Announces what the engine tells, until the service ends. */
