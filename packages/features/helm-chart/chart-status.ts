@@ -74,7 +74,9 @@ function deployedClaim({
 }): ChartCondition {
   if (waiting) {
     const isOver = job !== undefined && stateOf(job) === 'failed';
-    const shown: Waiting = isOver ? { ...waiting, nature: 'fault', wayOut: retryWayOut(waiting) } : waiting;
+    const shown: Waiting = isOver
+      ? { ...waiting, nature: 'fault', wayOut: retryWayOut(waiting) }
+      : withHelp(waiting);
     return { ...waitingCondition({ type: 'Deployed', status: 'False' }, shown) };
   }
   if (!isRemoved && job && stateOf(job) === 'succeeded')
@@ -86,6 +88,14 @@ function deployedClaim({
     reason,
     message: pod ? `in the Pod ${pod.metadata.namespace}/${pod.metadata.name}` : '',
   };
+}
+
+/** What passes by itself may pass sooner. */
+function withHelp(waiting: Waiting): Waiting {
+  const { nature, text, wayOut } = waiting;
+  return nature === 'transient' && wayOut !== undefined
+    ? { ...waiting, text: `${text}; ${wayOut}` }
+    : waiting;
 }
 
 /** After the last try nothing comes by itself. */

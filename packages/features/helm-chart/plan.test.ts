@@ -226,7 +226,7 @@ describe('what an operation waits for', () => {
         ],
       },
       'Unschedulable',
-      '0/1 nodes; waits for Pod default/helm-install-web-x; tried again by itself',
+      '0/1 nodes; make room, or take away what keeps pods from the node; waits for Pod default/helm-install-web-x; tried again by itself',
     ],
     [
       'an image that cannot be pulled',
@@ -237,7 +237,7 @@ describe('what an operation waits for', () => {
         ],
       },
       'ImagePullBackOff',
-      'no such image; waits for Pod default/helm-install-web-x; tried again by itself',
+      'no such image; see that the image can be pulled, or name another one with jobImage; waits for Pod default/helm-install-web-x; tried again by itself',
     ],
     [
       'an image name that is none',
@@ -254,7 +254,7 @@ describe('what an operation waits for', () => {
       'a repository out of reach',
       ended(67, 'no route to host'),
       'RepositoryUnreachable',
-      'no route to host; waits for Pod default/helm-install-web-x; tried again by itself',
+      'no route to host; check the address of the repository and the network; waits for Pod default/helm-install-web-x; tried again by itself',
     ],
     [
       'values that the chart refuses',
@@ -266,7 +266,7 @@ describe('what an operation waits for', () => {
       'a program that was killed',
       ended(137, ''),
       'Killed',
-      'it ended with 137; waits for Pod default/helm-install-web-x; tried again by itself',
+      'it ended with 137; it is taken up by the next try; waits for Pod default/helm-install-web-x; tried again by itself',
     ],
   ];
   for (const [name, status, reason, message] of cases)
