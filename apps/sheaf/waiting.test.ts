@@ -19,6 +19,47 @@ describe('findWaiting', () => {
     assert.equal(findWaiting({ kind: 'Setting', metadata: {} }), undefined);
   });
 
+  it('pods tell why they have no node, and what their containers wait for', () => {
+    const pod = (nodeName: string, status: object): string | undefined =>
+      findWaiting({
+        kind: 'Pod',
+        metadata: { name: 'a' },
+        spec: { nodeName },
+        status: { phase: 'Pending', ...status },
+      })?.text;
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      message: '0/1 nodes are available: no podman',
+    };
+    const waiting = { reason: 'ErrImageNeverPull', message: 'there is no image' };
+    assert.deepEqual(
+      [
+        pod('', {}),
+        pod('', { conditions: [condition] }),
+        pod('n', { containerStatuses: [{ name: 'c', state: { waiting } }] }),
+        pod('n', {}),
+      ],
+      [
+        'is not on a node yet',
+        'is not on a node yet: 0/1 nodes are available: no podman',
+        'its container c waits: ErrImageNeverPull: there is no image',
+        'has been given to the node n and has not started',
+      ],
+    );
+  });
+
+  it('a node tells that it cannot run containers, unless nobody wants them', () => {
+    const node = (reason: string): string | undefined =>
+      findWaiting({
+        kind: 'Node',
+        metadata: { name: 'n' },
+        status: { conditions: [{ type: 'ContainersRunnable', status: 'False', reason, message: 'why' }] },
+      })?.text;
+    assert.equal(node('ContainersUnavailable'), 'ContainersRunnable is False: why');
+    assert.equal(node('ContainersUnwanted'), undefined);
+  });
+
   it('claims tell why they have no volume, or not the size that is asked for', () => {
     const claim = (phase: string, type: string, status: string) =>
       findWaiting({

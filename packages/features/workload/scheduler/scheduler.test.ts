@@ -82,6 +82,26 @@ describe('the scheduler', () => {
       await world.until(async () => (await world.get(resources.pods, 'third')).spec.nodeName === 'large');
     }));
 
+  it('gives no pod to a node that cannot run containers, says what its node says, and goes on when it can', () =>
+    withNodes({ small }, async (world) => {
+      const tell = async (status: string): Promise<void> => {
+        const node = await world.client.get(resources.nodes, { name: 'small' });
+        const claim = { type: 'ContainersRunnable', status, message: 'no podman; needs someone: install it' };
+        await world.client.updateStatus(resources.nodes, {
+          ...node,
+          status: { ...node.status, conditions: [claim] },
+        });
+      };
+      await tell('False');
+      await addPod(world, 'a');
+      assert.equal(
+        await messageOf(world, 'a'),
+        'Unschedulable: 0/1 nodes are available: 1 node(s) cannot run containers: no podman; needs someone: install it.',
+      );
+      await tell('True');
+      await world.until(async () => (await world.get(resources.pods, 'a')).spec.nodeName === 'small');
+    }));
+
   it('takes no more pods than a node may have', () =>
     withNodes({ small }, async (world) => {
       for (const name of ['a', 'b', 'c']) await addPod(world, name);
