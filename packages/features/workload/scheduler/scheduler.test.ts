@@ -84,7 +84,7 @@ describe('the scheduler', () => {
 
   it('gives no pod to a node that cannot run containers, says what its node says, and goes on when it can', () =>
     withNodes({ small }, async (world) => {
-      const tell = async (status: string): Promise<void> => {
+      const tell = async (status: 'True' | 'False'): Promise<void> => {
         const node = await world.client.get(resources.nodes, { name: 'small' });
         const claim = { type: 'ContainersRunnable', status, message: 'no podman; needs someone: install it' };
         await world.client.updateStatus(resources.nodes, {
