@@ -5,6 +5,7 @@ import { ContainersScene } from '@sheaf/ports/containers/containers-scene.fixtur
 import { HostProcessWorld, hostLacks } from './host-world.fixture.ts';
 import { readClaim } from './run-files.ts';
 import { processesOfRun } from './run-processes.ts';
+import { withoutRights } from './without-rights.ts';
 
 async function withWorld(use: (world: HostProcessWorld) => Promise<void>): Promise<void> {
   const world = await HostProcessWorld.make();
@@ -36,6 +37,14 @@ describe('programs of the host', () => {
     };
     const steps = ['variable GREETING', 'variable LD_PRELOAD', 'variable NODE_OPTIONS', 'show /data/file'];
     assert.equal(await scene.output('one', steps, changes), 'hello\n\n\nfrom the host\n');
+  });
+
+  check('gives a program none of the rights of the administrator', async (scene) => {
+    await scene.sandbox();
+    const mounts = [{ hostPath: '/proc', containerPath: '/proc' }];
+    const status = await scene.output('one', ['show /proc/self/status'], { mounts });
+    if (process.getuid?.() === 0 && withoutRights(['/bin/sh']).length > 0)
+      assert.match(status, /^CapEff:\s*0+$/m);
   });
 
   check('runs no other program than its own', async (scene) => {

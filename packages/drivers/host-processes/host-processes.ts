@@ -27,6 +27,7 @@ import {
 } from './run-files.ts';
 import { makeLinks, plannedLinks } from './run-mounts.ts';
 import { killRun } from './run-processes.ts';
+import { withoutRights } from './without-rights.ts';
 
 export interface HostProcessesOptions {
   /** Where everything is kept. One process at a time uses it. */
@@ -148,6 +149,7 @@ export class HostProcesses {
   async #orderOf(spec: ContainerSpec, program: HostProgram): Promise<RunOrder> {
     const { id, sandboxId, title, labels, imageId, environment } = spec;
     const run = this.files.run(id);
+    const isOther = await this.#mayBeOther(spec, program);
     const asked = Object.entries(environment).filter(([name]) => program.variables.includes(name));
     return {
       id,
@@ -158,7 +160,11 @@ export class HostProcesses {
       createdAt: this.clock.now(),
       bootId: this.#bootId,
       stopSignal: spec.stopSignal ?? 'SIGTERM',
-      command: [...program.command, ...(spec.arguments ?? [])],
+      command: [
+        ...(isOther ? [] : withoutRights(program.command)),
+        ...program.command,
+        ...(spec.arguments ?? []),
+      ],
       environment: {
         HOME: join(run, 'work'),
         TMPDIR: join(run, 'work'),
@@ -167,7 +173,7 @@ export class HostProcesses {
         [rootVariable]: join(run, 'root'),
         [runVariable]: id,
       },
-      userId: (await this.#mayBeOther(spec, program)) ? program.userId : undefined,
+      userId: isOther ? program.userId : undefined,
       logDirectory: join(this.files.sandboxLogs(sandboxId), id),
       eventPath: join(this.files.events, sandboxId),
     };
