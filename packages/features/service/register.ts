@@ -4,6 +4,7 @@ import type { Manager } from '@sheaf/runtime';
 import { type ClusterNameService, register as registerNames } from './dns/register.ts';
 import { register as registerEndpointSlices } from './endpoint-slice/register.ts';
 import { register as registerEndpoints } from './endpoints/register.ts';
+import { register as registerMirror } from './endpoints-mirror/register.ts';
 import { register as registerProxy } from './proxy/register.ts';
 
 /** What makes Services more than words on a host. */
@@ -27,6 +28,7 @@ const apiServiceId = 'default/kubernetes';
 export function register(manager: Manager): void {
   registerEndpointSlices(manager);
   registerEndpoints(manager);
+  registerMirror(manager);
 }
 
 /** Makes Services reachable from the pods of this host and from itself, by address and by name. */
