@@ -92,6 +92,7 @@ export class SimulatedPodVolumes implements PodVolumes {
     checked(podUid, idPattern);
     await step(signal);
     const place = this.#host.place(podUid, '');
+    if (this.#host.isBusy) throw refusals.busy(place);
     for (const [path, { source }] of this.#host.mounts)
       if (path.startsWith(place)) {
         this.#host.mounts.delete(path);

@@ -14,6 +14,11 @@ export const refusals = {
       reason: isThere ? 'BadRequest' : 'NotFound',
       message: `hostPath type check failed: ${path} is not ${words}: make it on the host, or name another path`,
     }),
+  busy: (path: string) =>
+    new StatusError({
+      reason: 'ServerTimeout',
+      message: `${path} stays: a process still uses it; end the containers that do, and try again`,
+    }),
   diskInUse: (volumeId: string) =>
     new StatusError({
       reason: 'Conflict',

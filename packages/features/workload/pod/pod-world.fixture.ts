@@ -29,6 +29,7 @@ export interface PodWorld {
   readonly clientAs: TestServer['clientAs'];
   readonly containers: SimulatedContainers;
   readonly host: SimulatedContainerHost;
+  readonly volumeHost: SimulatedVolumeHost;
   create<T extends KubeObject>(
     resource: ResourceRef<T>,
     name: string,
@@ -72,7 +73,8 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
   });
   host.addImage('localhost/test/guest:1', guest);
   const images = new SimulatedContainerImages(host);
-  const volumes = new SharedPodVolumes(new SimulatedVolumeHost(), host);
+  const volumeHost = new SimulatedVolumeHost();
+  const volumes = new SharedPodVolumes(volumeHost, host);
   const openAgent = (): Manager => {
     const opened = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
     register(opened, {
@@ -97,6 +99,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
       clientAs: server.clientAs,
       containers,
       host,
+      volumeHost,
       create: (resource, name, object) =>
         client.create(resource, { ...object, metadata: { namespace: 'default', name } } as never),
       get: (resource, name) => client.get(resource, { namespace: 'default', name }),

@@ -28,6 +28,27 @@ async function isReady(world: PodWorld): Promise<boolean> {
 }
 
 describe('a pod', () => {
+  it('whose volumes are in use stays, says why, and goes when they are not', () =>
+    withPods(async (world) => {
+      const containers = [container('c', ['stay'], { volumeMounts: [{ name: 'tmp', mountPath: '/t' }] })];
+      await run(world, 'pod', { containers, volumes: [{ name: 'tmp', emptyDir: {} }] });
+      await world.until(() => isReady(world));
+      world.volumeHost.isBusy = true;
+      const place = { namespace: 'default', name: 'pod' };
+      await world.client.delete(resources.pods, place);
+      await world.until(async () => {
+        const { items } = await world.client.list(resources.events, { namespace: 'default' });
+        return items.some(
+          (event) =>
+            event['reason'] === 'FailedUnMount' &&
+            String(event['message']).includes('a process still uses it'),
+        );
+      });
+      assert.equal((await world.pods()).length, 1);
+      world.volumeHost.isBusy = false;
+      await world.until(async () => (await world.pods()).length === 0);
+    }));
+
   it('runs its containers, and tells how they are', () =>
     withPods(async (world) => {
       await run(world, 'pod', { containers: [container('a', ['stay']), container('b', ['stay'])] });

@@ -165,9 +165,7 @@ const takers: { readonly [Action in PodStep['action']]: Taker<Action> } = {
   'remove-sandbox': async ({ containers }, { step }, signal) => {
     for (const { sandbox } of step.sandboxes) await containers.removeSandbox(sandbox.id, signal);
   },
-  'remove-volumes': async ({ volumes }, { facts }, signal) => {
-    await volumes.remove(identityOf(facts.pod).uid, signal);
-  },
+  'remove-volumes': removeVolumes,
   'let-go': letGo,
 };
 
@@ -231,6 +229,21 @@ async function startRun(
 
 function isKubernetes({ metadata }: Service): boolean {
   return metadata.name === 'kubernetes';
+}
+
+/** A pod whose volumes stay does not go: whoever waits for that reads why. */
+async function removeVolumes(
+  { volumes, tell }: PodParts,
+  { facts: { pod } }: StepContext,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await volumes.remove(identityOf(pod).uid, signal);
+  } catch (error) {
+    const message = `Unmounting its volumes failed: ${toError(error).message}`;
+    if (!signal.aborted) tell(pod, { type: 'Warning', reason: 'FailedUnMount', message });
+    throw error;
+  }
 }
 
 /** Nothing of it is on this host: the API may forget it, once it says how it has ended. */
