@@ -14,6 +14,8 @@ export interface PeerOptions {
   readonly etcd: string;
   readonly apiServer: string;
   readonly controllerManager?: string;
+  /** Which of its controllers run; if absent, those that an API server without nodes can use. */
+  readonly controllers?: readonly string[];
 }
 
 /** A running kube-apiserver with its etcd. The owner calls `stop`; data and kubeconfig stay in the directory. */
@@ -60,7 +62,10 @@ export async function startPeer(options: PeerOptions): Promise<Peer> {
     await waitUntilReady(kubeconfig, children, directory);
     const milliseconds = performance.now() - begun;
     if (options.controllerManager === undefined) return milliseconds;
-    const args = controllerArguments(directory, kubeconfig, certificates);
+    const args = [
+      ...controllerArguments(directory, kubeconfig, certificates),
+      `--controllers=${(options.controllers ?? usualControllers).join(',')}`,
+    ];
     controllers = startChild(options.controllerManager, args, join(directory, 'kube-controller-manager.log'));
     return milliseconds;
   };
@@ -131,6 +136,19 @@ function apiServerArguments(
   ];
 }
 
+/** Pods have no node here; only what an API server with its own few controllers does is of interest. */
+const usualControllers = [
+  'namespace',
+  'garbagecollector',
+  'serviceaccount',
+  'serviceaccount-token',
+  'root-ca-certificate-publisher-controller',
+  'resourcequota',
+  'csrsigning',
+  'csrapproving',
+  'clusterrole-aggregation',
+];
+
 function controllerArguments(
   directory: string,
   kubeconfig: string,
@@ -148,8 +166,6 @@ function controllerArguments(
     '--use-service-account-credentials=true',
     '--leader-elect=false',
     '--secure-port=0',
-    // Pods have no node here; only what an API server with its own few controllers does is of interest.
-    '--controllers=namespace,garbagecollector,serviceaccount,serviceaccount-token,root-ca-certificate-publisher-controller,resourcequota,csrsigning,csrapproving,clusterrole-aggregation',
   ];
 }
 

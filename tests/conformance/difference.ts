@@ -10,6 +10,11 @@ export interface Difference {
 
 /** Everything in which `actual` is not `expected`. A status that differs is told with the messages of both. */
 export function differences(expected: Answer, actual: Answer): readonly Difference[] {
+  return differencesOf(expected, actual);
+}
+
+/** Everything in which a value is not another one. */
+export function differencesOf(expected: unknown, actual: unknown): readonly Difference[] {
   const found: Difference[] = [];
   compare(expected, actual, '', found);
   return found;
