@@ -13,6 +13,7 @@ const blank: Cells = new Array<number>(8).fill(0);
 /** What must be there after the operations that were acknowledged. */
 export class Expectation {
   readonly #downloaded: Cells;
+  #memories = new Map<string, number>();
   #volumes = new Map<string, Volume>();
   #snapshots = new Map<string, Cells>();
   #images = new Map<string, { readonly cells: Cells; readonly isRaw: boolean }>();
@@ -21,11 +22,12 @@ export class Expectation {
     this.#downloaded = downloaded;
   }
 
-  ids(): { volumes: string[]; snapshots: string[]; images: string[] } {
+  ids(): { volumes: string[]; snapshots: string[]; images: string[]; memories: string[] } {
     return {
       volumes: [...this.#volumes].map(([id, { bytes }]) => `${id} ${bytes}`).sort(),
       snapshots: [...this.#snapshots.keys()].sort(),
       images: [...this.#images.keys()].sort(),
+      memories: [...this.#memories].map(([id, bytes]) => `${id} ${bytes}`).sort(),
     };
   }
 
@@ -35,6 +37,7 @@ export class Expectation {
     after.#volumes = new Map(this.#volumes);
     after.#snapshots = new Map(this.#snapshots);
     after.#images = new Map(this.#images);
+    after.#memories = new Map(this.#memories);
     after.apply(operation);
     return after;
   }
@@ -75,7 +78,14 @@ export class Expectation {
         return this.#upload(operation);
       case 'remove-image':
         return remove(this.#images, operation.id);
+      case 'memory':
+        return this.#memory(operation);
     }
+  }
+
+  #memory({ id, bytes }: Extract<Operation, { kind: 'memory' }>): void {
+    if (bytes === undefined) this.#memories.delete(id);
+    else this.#memories.set(id, bytes);
   }
 
   #expand({ id, bytes }: Extract<Operation, { kind: 'expand' }>): void {

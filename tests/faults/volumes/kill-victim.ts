@@ -19,15 +19,17 @@ interface World {
   readonly volumes: readonly { readonly id: string; readonly bytes: number }[];
   readonly snapshots: readonly { readonly id: string; readonly bytes: number }[];
   readonly images: readonly string[];
+  readonly memories: readonly string[];
 }
 
-async function look({ volumes, images }: LocalDisk): Promise<World> {
+async function look({ volumes, images, memories }: LocalDisk): Promise<World> {
   return {
     volumes: (await volumes.list(signal)).filter(({ isBusy }) => !isBusy),
     snapshots: await volumes.listSnapshots(signal),
     images: (await images.list(signal)).flatMap(({ id, progress }) =>
       progress.state === 'done' ? [id] : [],
     ),
+    memories: (await memories.list(signal)).map(({ id }) => id),
   };
 }
 
@@ -40,6 +42,7 @@ function choose(world: World): Operation | undefined {
   const volume = pick(world.volumes);
   const snapshot = pick(world.snapshots);
   const image = pick(world.images);
+  const memory = pick(world.memories);
   const choices: (() => Operation | undefined)[] = [
     () => create(id, { kind: 'blank' }, mebibyte),
     () => (image === undefined ? undefined : create(id, { kind: 'image', imageId: image }, 4 * mebibyte)),
@@ -50,6 +53,8 @@ function choose(world: World): Operation | undefined {
     () => (world.volumes.length > 5 ? volume && { kind: 'remove', id: volume.id } : undefined),
     () => (world.snapshots.length > 3 ? snapshot && { kind: 'remove-snapshot', id: snapshot.id } : undefined),
     () => (world.images.length > 3 && image ? { kind: 'remove-image', id: image } : undefined),
+    () => ({ kind: 'memory', id, bytes: 1 + random.integer(mebibyte) }),
+    () => (memory !== undefined && world.memories.length > 2 ? { kind: 'memory', id: memory } : undefined),
     () => (world.images.length < 6 ? newImage(id, image, volume?.id) : undefined),
   ];
   return pick(choices)?.();

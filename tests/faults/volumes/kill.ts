@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -146,12 +146,20 @@ async function checkSet(
     volumes: (await disk.volumes.list(signal)).map(({ id, bytes }) => `${id} ${bytes}`).sort(),
     snapshots: (await disk.volumes.listSnapshots(signal)).map(({ id }) => id).sort(),
     images: (await disk.images.list(signal)).map(({ id }) => id).sort(),
+    memories: await keptMemories(disk),
   };
   const without = expectation.ids();
   if (!inDoubt) return assert.deepEqual(found, without);
   const withIt = expectation.with(inDoubt).ids();
   const fits = [without, withIt].some((ids) => JSON.stringify(ids) === JSON.stringify(found));
   if (!fits) assert.deepEqual(found, without, `in doubt: ${JSON.stringify(inDoubt)}`);
+}
+
+/** With what is in their files. */
+async function keptMemories({ memories }: LocalDisk): Promise<string[]> {
+  const kept = (await memories.list(signal)).filter(({ state }) => state === 'kept');
+  const sized = kept.map(async ({ id, path }) => `${id} ${(await stat(path)).size}`);
+  return (await Promise.all(sized)).sort();
 }
 
 /** False: it is refused, as it was not begun. */

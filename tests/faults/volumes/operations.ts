@@ -1,3 +1,4 @@
+import { rename, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StatusError, silentLogger } from '@sheaf/base';
 import { type LocalDisk, openLocalDisk } from '@sheaf/drivers/local-disk';
@@ -19,7 +20,9 @@ export type Operation =
   | { readonly kind: 'remove-snapshot'; readonly id: string }
   | { readonly kind: 'request-image'; readonly order: ImageOrder }
   | { readonly kind: 'upload-image'; readonly order: ImageOrder; readonly cells: readonly number[] }
-  | { readonly kind: 'remove-image'; readonly id: string };
+  | { readonly kind: 'remove-image'; readonly id: string }
+  /** The memory of a machine: kept, or, without bytes, removed. */
+  | { readonly kind: 'memory'; readonly id: string; readonly bytes?: number };
 
 export function open(directory: string): Promise<LocalDisk> {
   return openLocalDisk({
@@ -33,7 +36,8 @@ export function open(directory: string): Promise<LocalDisk> {
 }
 
 /** Resolves when it is acknowledged. */
-export async function perform({ volumes, images }: LocalDisk, operation: Operation): Promise<void> {
+export async function perform(disk: LocalDisk, operation: Operation): Promise<void> {
+  const { volumes, images } = disk;
   switch (operation.kind) {
     case 'create':
       return createVolume(volumes, operation.order);
@@ -41,12 +45,8 @@ export async function perform({ volumes, images }: LocalDisk, operation: Operati
       return volumes.expand(operation.id, { bytes: operation.bytes, isAttached: false }, signal);
     case 'remove':
       return volumes.remove(operation.id, signal);
-    case 'snapshot': {
-      const { id, volumeId, isAttached } = operation;
-      const { overlay } = await volumes.snapshot({ id, volumeId, isAttached }, signal);
-      if (overlay) await volumes.snapshot({ id, volumeId, isAttached, isSwitched: true }, signal);
-      return;
-    }
+    case 'snapshot':
+      return takeSnapshot(disk, operation);
     case 'remove-snapshot':
       return volumes.removeSnapshot(operation.id, signal);
     case 'request-image':
@@ -56,7 +56,31 @@ export async function perform({ volumes, images }: LocalDisk, operation: Operati
       return uploadImage({ images }, operation);
     case 'remove-image':
       return images.remove(operation.id, signal);
+    case 'memory':
+      return keepMemory(disk, operation);
   }
+}
+
+async function takeSnapshot(
+  { volumes }: LocalDisk,
+  { id, volumeId, isAttached }: Extract<Operation, { kind: 'snapshot' }>,
+): Promise<void> {
+  const { overlay } = await volumes.snapshot({ id, volumeId, isAttached }, signal);
+  if (overlay) await volumes.snapshot({ id, volumeId, isAttached, isSwitched: true }, signal);
+}
+
+/** As a hypervisor writes it. */
+async function keepMemory(
+  { memories }: LocalDisk,
+  { id, bytes }: Extract<Operation, { kind: 'memory' }>,
+): Promise<void> {
+  if (bytes === undefined) return memories.remove(id, signal);
+  const { path, state } = await memories.prepare({ id, title: id, bytes: 2 * bytes }, signal);
+  if (state === 'prepared') {
+    await writeFile(`${path}.part`, Buffer.alloc(bytes, 1));
+    await rename(`${path}.part`, path);
+  }
+  await memories.keep(id, signal);
 }
 
 async function createVolume(volumes: LocalDisk['volumes'], order: VolumeOrder): Promise<void> {
