@@ -47,7 +47,9 @@ export async function remainsOf(directory: string): Promise<readonly string[]> {
     ...pods.map((path) => `mount ${path}`),
     ...loops.map((device) => `loop device ${device}`),
     ...files.map((path) => `file ${path}`),
-    ...processes.filter(({ words }) => isOfPods(words)).map(({ id, words }) => `process ${id}: ${words.slice(0, shownWords)}`),
+    ...processes
+      .filter(({ words }) => isOfPods(words))
+      .map(({ id, words }) => `process ${id}: ${words.slice(0, shownWords)}`),
   ];
 }
 
