@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DebianGuest, findGuestTools, makeDebianImage } from './debian-guest.ts';
 import { type FileServer, serveFile } from './file-server.ts';
 import { cloudInitSecret, harvesterMachine } from './harvester-machine.ts';
-import { at, Installation } from './installation.ts';
+import { at, eventually, Installation } from './installation.ts';
 
 const tools = await findGuestTools();
 const name = 'trusted';
@@ -37,6 +37,14 @@ server.bind(("0.0.0.0", 7007))
 while True:
     message, sender = server.recvfrom(2000)
     server.sendto(b"heard " + message, sender)
+`;
+
+const changeByte = `
+with open("/media/EFI/BOOT/BOOTX64.EFI", "r+b") as loader:
+    loader.seek(300000)
+    byte = loader.read(1)[0]
+    loader.seek(300000)
+    loader.write(bytes([byte ^ 255]))
 `;
 
 describe('the firmware and the ports of a Debian guest', { skip: tools.missing ?? false }, () => {
@@ -128,7 +136,8 @@ describe('the firmware and the ports of a Debian guest', { skip: tools.missing ?
     assert.deepEqual([...heard].toSorted(), ['heard one', 'heard two']);
   });
 
-  it('keeps the variables and the TPM when the machine is started again', async () => {
+  /** Resolves when another instance of the machine runs. */
+  async function restart(): Promise<void> {
     const uid = at(await sheaf.find(...instance), 'metadata', 'uid');
     const { code, out } = await guest.control('restart', name);
     assert.equal(code, 0, out);
@@ -137,8 +146,27 @@ describe('the firmware and the ports of a Debian guest', { skip: tools.missing ?
       (object) => at(object, 'metadata', 'uid') !== uid && at(object, 'status', 'phase') === 'Running',
       { goal: 'another instance runs' },
     );
+  }
+
+  it('keeps the variables and the TPM when the machine is started again', async () => {
+    await restart();
     assert.equal(await guest.says('mokutil --sb-state'), 'SecureBoot enabled');
     assert.equal(await guest.says('sudo tpm2_nvread 0x1500016 -C o -s 8'), 'a-secret');
     assert.equal(await guest.says(`tail -c 4 ${variable}`), 'kept');
+  });
+
+  it('refuses a loader in which one byte is another', async () => {
+    await guest.says(
+      `sudo mount LABEL=SHEAF-BOOT /media && sudo python3 -c '${changeByte}' && sudo umount /media`,
+    );
+    await restart();
+    const place = `namespaces/default/virtualmachineinstances/${name}/console/log`;
+    let printed = '';
+    const isRefused = async (): Promise<boolean> => {
+      printed = await sheaf.kubectl(['get', '--raw', `/apis/subresources.kubevirt.io/v1/${place}`]);
+      return /failed to load .*: Access Denied/.test(printed);
+    };
+    await eventually(isRefused, { goal: 'the firmware refuses the loader', limitMs: 550_000 }, () => printed);
+    assert.doesNotMatch(printed, /Linux version/);
   });
 });
