@@ -62,6 +62,32 @@ describe('rules of Services, when something is wrong', { skip: rulesAreMissing }
       }
     }));
 
+  it('what a killed Sheaf without pods has left goes with the first rules of another one, and of no living one', () =>
+    HostBench.with(async (dead) => {
+      await HostBench.with(async (bench) => {
+        const living = dead.openOther();
+        const [killed, one] = [dead.open(), await dead.addPod('one')];
+        for (const proxy of [living, killed]) {
+          await proxy.probe(signal);
+          await proxy.apply([wish(dead, 1, one.address)], signal);
+        }
+        const [left, kept] = [await rulesOf(dead.mark), await rulesOf(dead.otherMark)];
+        assert.ok(left.length > 0 && kept.length > 0);
+        killed.dispose();
+        const two = await bench.addPod('two');
+        const next = bench.open();
+        await next.probe(signal);
+        await next.apply([wish(bench, 1, two.address)], signal);
+        assert.deepEqual(await rulesOf(dead.mark), left, 'its pods run on');
+        await one.remove();
+        const last = bench.open();
+        await last.probe(signal);
+        await last.apply([wish(bench, 1, two.address)], signal);
+        assert.deepEqual(await rulesOf(dead.mark), []);
+        assert.deepEqual(await rulesOf(dead.otherMark), kept);
+      });
+    }));
+
   it('without iptables it is said what to install', () =>
     HostBench.with(async (bench) => {
       const proxy = openServiceProxy({ ...bench.options(), findPrograms: () => undefined });

@@ -1,5 +1,6 @@
 import { type Logger, StatusError, toError } from '@sheaf/base';
-import type { ChainNames } from './chain-names.ts';
+import { type ChainNames, chainNames } from './chain-names.ts';
+import { orphanedMarks } from './rule-owner.ts';
 import { type RulePrograms, RulesRefused, restoreRules, savedTables } from './rule-programs.ts';
 import type { RuleSet } from './rule-set.ts';
 import { ownPart, type RuleText, ruleText } from './rule-text.ts';
@@ -51,6 +52,16 @@ export class KernelRules {
     });
     this.#applied = { given, seen: ownPart(await savedTables(programs), this.#chains) };
     return true;
+  }
+
+  /** Takes away what dead Sheafs of this host have left. */
+  async sweep(): Promise<void> {
+    const programs = this.#findPrograms();
+    if (!programs) return;
+    for (const mark of await orphanedMarks(await savedTables(programs))) {
+      this.#logger.info('rules of a Sheaf that is not there any more are taken away', { mark });
+      await restoreRules(programs, ruleText(noRules, await savedTables(programs), chainNames(mark)).text);
+    }
   }
 
   #isDone({ given, seen }: Applied): boolean {

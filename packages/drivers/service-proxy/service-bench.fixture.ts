@@ -25,6 +25,7 @@ export const rulesAreMissing =
 /** Networks of this host with a process in each, on a bridge of their own. */
 export class HostBench implements ServiceBench {
   readonly mark = createHash('sha256').update(randomUUID()).digest('hex').slice(0, 10);
+  readonly otherMark = this.mark.split('').toReversed().join('');
   readonly bridgeName = `sht${this.mark}`;
   readonly #subnet: PodSubnet;
   readonly #pods = new Map<string, PodProcess>();
@@ -65,7 +66,7 @@ export class HostBench implements ServiceBench {
   }
 
   openOther(): ServiceProxy {
-    const mark = this.mark.split('').toReversed().join('');
+    const { otherMark: mark } = this;
     return this.#opened(openServiceProxy({ ...this.options(), mark, bridgeName: `sho${mark}` }));
   }
 
@@ -177,7 +178,7 @@ export class HostBench implements ServiceBench {
   async #dispose(): Promise<void> {
     for (const name of [...this.#pods.keys()]) await this.#remove(name);
     for (const each of [...this.#proxies, ...this.#parts]) each.dispose();
-    for (const mark of [this.mark, this.mark.split('').toReversed().join('')]) await takeRulesAway(mark);
+    for (const mark of [this.mark, this.otherMark]) await takeRulesAway(mark);
     this.#subnet.giveBack();
   }
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '@sheaf/base';
+import { type Logger, toError } from '@sheaf/base';
 import type { ProxiedService, ServiceProblem, ServiceProxy, ServiceProxyCapabilities } from '@sheaf/ports';
 import { TaskQueue, untilAborted } from '../qemu/task-queue.ts';
 import { isOnLoopback } from './backend-rules.ts';
@@ -7,6 +7,7 @@ import { KernelRules, noRules, ServiceRefused, unavailable } from './kernel-rule
 import { PodBridge } from './pod-bridge.ts';
 import { PortClaims } from './port-claims.ts';
 import { nothingProbed, probeRules } from './proxy-probe.ts';
+import { RuleOwner } from './rule-owner.ts';
 import { findRulePrograms, type RulePrograms } from './rule-programs.ts';
 import { type RuleContext, ruleSet } from './rule-set.ts';
 import { notSticky, refused, withoutTaken } from './service-problems.ts';
@@ -32,15 +33,18 @@ export class RuleServiceProxy implements ServiceProxy {
   readonly #findPrograms: () => RulePrograms | undefined;
   readonly #rules: KernelRules;
   readonly #claims = new PortClaims();
+  readonly #owner: RuleOwner;
   readonly #queue = new TaskQueue();
   #capabilities: ServiceProxyCapabilities = nothingProbed;
   /** Nothing of ours is on the host. */
   #isClear = false;
+  #hasBegun = false;
 
   constructor(options: ServiceProxyOptions) {
     this.#options = options;
     this.#chains = chainNames(options.mark);
     this.#bridge = new PodBridge(options.bridgeName);
+    this.#owner = new RuleOwner(options.mark);
     this.#findPrograms = options.findPrograms ?? findRulePrograms;
     this.#rules = new KernelRules(this.#chains, options.logger, this.#findPrograms);
   }
@@ -68,6 +72,7 @@ export class RuleServiceProxy implements ServiceProxy {
 
   dispose(): void {
     this.#claims.dispose();
+    this.#owner.dispose();
   }
 
   async #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
@@ -82,7 +87,7 @@ export class RuleServiceProxy implements ServiceProxy {
     }
     const { services: can, affinity } = this.#capabilities;
     if (!can.isAvailable) throw unavailable(can.reason, can.wayOut ?? '');
-    this.#isClear = false;
+    await this.#begin();
     const taken = withoutTaken(services, await this.#claims.hold(services.flatMap(nodePorts)));
     const left = await this.#bring(taken.services, {
       chains: this.#chains,
@@ -96,11 +101,23 @@ export class RuleServiceProxy implements ServiceProxy {
     return [...taken.problems, ...left, ...notSticky(services, affinity)];
   }
 
+  /** Before the first rule, and again after all of them have gone. */
+  async #begin(): Promise<void> {
+    if (this.#hasBegun) return;
+    await this.#owner.claim();
+    await this.#rules
+      .sweep()
+      .catch((error: unknown) =>
+        this.#options.logger.warn('rules of other Sheafs could not be looked at', { cause: toError(error) }),
+      );
+    [this.#hasBegun, this.#isClear] = [true, false];
+  }
+
   /** Where nothing is, nothing comes by itself: it is looked for what an earlier life left once. */
   async #clear(): Promise<void> {
     await this.#claims.hold([]);
     if (!this.#isClear && this.#findPrograms()) await this.#rules.bring(noRules);
-    this.#isClear = true;
+    [this.#hasBegun, this.#isClear] = [false, true];
   }
 
   /** Without a pod, only what is elsewhere could be reached. */
