@@ -1,7 +1,7 @@
 #!/bin/sh
 # build-debian.sh OUTPUT.qcow2: a Debian 12 disk for tests, with cloud-init, the guest agent, sshd and the tools of a TPM, made from
 # Debian's packages without mounting anything. It boots by BIOS, and by EFI with Debian's signed loaders and kernel. Needs root and
-# mmdebstrap, mtools, syslinux, e2fsprogs, fdisk, qemu-utils.
+# mmdebstrap, mtools, dosfstools, syslinux, e2fsprogs, fdisk, qemu-utils.
 set -eu
 output=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/sheaf-guest.XXXXXX")

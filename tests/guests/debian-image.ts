@@ -7,7 +7,7 @@ import type { Tool } from '../tools.ts';
 const recipe = fileURLToPath(new URL('build-debian.sh', import.meta.url));
 const cache = fileURLToPath(new URL('../../.cache/guests/', import.meta.url));
 const buildMilliseconds = 15 * 60_000;
-const programs = ['mmdebstrap', 'mcopy', 'syslinux', 'mke2fs', 'sfdisk', 'qemu-img'];
+const programs = ['mmdebstrap', 'mcopy', 'syslinux', 'mkfs.vfat', 'mke2fs', 'sfdisk', 'qemu-img'];
 
 /**
  * A small Debian 12 disk (qcow2) with cloud-init, the guest agent and sshd, whose user is `debian`. It is built from Debian's
