@@ -48,8 +48,8 @@ async function runTests(stage: TestStage, { logPath, paths }: TestRun): Promise<
   const files = testFiles(stage, paths);
   if (files.length === 0)
     return { passed: 0, failed: 0, failures: [], skipped: [], trouble: undefined, logPath };
-  const reportPath = join(logDirectory, `${stage.name}.jsonl`);
-  rmSync(reportPath, { force: true });
+  // Of this run alone: another one may go on beside it.
+  const reportPath = join(logDirectory, `${stage.name}.${process.pid}.jsonl`);
   // Each reporter is followed by its destination.
   const reporters = [
     '--test-reporter=spec',
@@ -59,7 +59,9 @@ async function runTests(stage: TestStage, { logPath, paths }: TestRun): Promise<
   ];
   const command = [process.execPath, '--test', ...stage.nodeOptions, ...reporters, ...files];
   const child = await runChild({ command, logPath, timeoutSeconds: stage.timeoutSeconds });
-  return resultOf(child, { report: readReport(reportPath), logPath });
+  const report = readReport(reportPath);
+  rmSync(reportPath, { force: true });
+  return resultOf(child, { report, logPath });
 }
 
 function readReport(path: string): ReportLine[] {

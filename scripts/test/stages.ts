@@ -25,6 +25,7 @@ export interface TestStage {
 export type Stage = CheckStage | TestStage;
 
 const sources = '{packages,apps,scripts,bench}';
+const propertySeed = '--import=./scripts/test/property-seed.ts';
 
 /** All stages, in the order in which they run: what is quick and tells most comes first. */
 export const stages: readonly Stage[] = [
@@ -38,7 +39,7 @@ export const stages: readonly Stage[] = [
     name: 'unit',
     patterns: [`${sources}/**/*.test.ts`],
     except: [`${sources}/**/*.integration.test.ts`],
-    nodeOptions: ['--test-isolation=none', '--test-timeout=20000'],
+    nodeOptions: [propertySeed, '--test-isolation=none', '--test-timeout=20000'],
     timeoutSeconds: 120,
   },
   {
@@ -46,7 +47,7 @@ export const stages: readonly Stage[] = [
     name: 'integration',
     patterns: [`${sources}/**/*.integration.test.ts`],
     except: [],
-    nodeOptions: ['--test-concurrency=2', '--test-timeout=180000'],
+    nodeOptions: [propertySeed, '--test-concurrency=2', '--test-timeout=180000'],
     timeoutSeconds: 900,
   },
   {
