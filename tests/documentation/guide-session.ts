@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -9,6 +10,8 @@ import { runProgram } from '../program.ts';
 const root = resolve(import.meta.dirname, '../..');
 /** The data directory that the guides name; the session puts its own in its place. */
 const documentedDirectory = '/var/lib/sheaf';
+/** Machines outlive Sheaf; those of a guide are not to outlive it. */
+const endMachines = `kubectl --kubeconfig ${documentedDirectory}/kubeconfig delete vm --all -A --timeout=100s`;
 const readyMilliseconds = 120_000;
 const blockMilliseconds = 120_000;
 
@@ -75,9 +78,10 @@ export class GuideSession {
     this.#background.push(child);
   }
 
-  /** Stops what runs, as Ctrl-C or a service manager would. @throws if a program does not end by itself with code 0 */
+  /** Ends the machines, then stops what runs, as Ctrl-C or a service manager would. @throws if a program does not end by itself with code 0 */
   async close(): Promise<void> {
     try {
+      if (existsSync(join(this.#directory, 'kubeconfig'))) await this.run(endMachines);
       for (const child of this.#background) await stopped(child);
     } finally {
       await rm(this.#directory, { recursive: true, force: true });
