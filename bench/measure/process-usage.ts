@@ -13,6 +13,16 @@ export function cpuMilliseconds(pids: readonly number[]): number {
   return (ticks * 1000) / ticksPerSecond;
 }
 
+/** Processor time that the whole machine has used so far, whoever it was, in milliseconds, in steps of ten. */
+export function busyMilliseconds(): number {
+  const [first = ''] = readFileSync('/proc/stat', 'latin1').split('\n');
+  const [user = 0, nice = 0, system = 0, , , hardware = 0, software = 0] = first
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return ((user + nice + system + hardware + software) * 1000) / ticksPerSecond;
+}
+
 export interface Memory {
   /** Resident set, shared pages counted in full, MiB. */
   readonly rss: number;
