@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conmonScript } from './conmon-script.ts';
 import type { EngineLayout } from './engine-layout.ts';
@@ -40,19 +40,25 @@ export async function writeEngineFiles(layout: EngineLayout, settings: EngineSet
     policyDirectory,
   ];
   for (const directory of directories) await mkdir(directory, { recursive: true, mode: 0o700 });
-  await writeFile(layout.containersConf, containersConf(layout, settings));
-  await writeFile(layout.conmon, conmonScript(settings.conmon), { mode: 0o700 });
-  await writeFile(layout.storageConf, storageConf(layout, settings));
-  await writeFile(
-    layout.registriesConf,
-    'unqualified-search-registries = []\nshort-name-mode = "disabled"\n',
-  );
-  await writeFile(join(policyDirectory, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}\n');
+  await put(layout.containersConf, containersConf(layout, settings));
+  await put(layout.conmon, conmonScript(settings.conmon));
+  await put(layout.storageConf, storageConf(layout, settings));
+  await put(layout.registriesConf, 'unqualified-search-registries = []\nshort-name-mode = "disabled"\n');
+  await put(join(policyDirectory, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}\n');
   if (settings.podSubnet !== undefined)
-    await writeFile(
-      join(layout.networks, `${layout.networkName}.json`),
-      networkFile(layout, settings.podSubnet),
-    );
+    await put(join(layout.networks, `${layout.networkName}.json`), networkFile(layout, settings.podSubnet));
+}
+
+/** Programs that run on from before read these files, and execute one of them: a file is there as a whole, or as it was. */
+async function put(path: string, text: string): Promise<void> {
+  const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (found === text) return;
+  const fresh = `${path}.${randomUUID()}`;
+  await writeFile(fresh, text, { mode: 0o700 });
+  await rename(fresh, path);
 }
 
 function containersConf(layout: EngineLayout, settings: EngineSettings): string {
