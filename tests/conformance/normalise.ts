@@ -162,7 +162,8 @@ function sortedSentence(message: string): string {
 
 /** The version of a list or a bookmark is that of the store, which others change meanwhile. */
 function withoutStoreRevision(value: Record<string, unknown>): Record<string, unknown> {
-  const isList = Array.isArray(value['items']) || Array.isArray(value['rows']);
+  // Without items, a list in protobuf has null there.
+  const isList = value['items'] === null || Array.isArray(value['items']) || Array.isArray(value['rows']);
   const metadata = value['metadata'];
   if (isList && isObject(metadata) && isRevision(metadata['resourceVersion']))
     return { ...value, metadata: { ...metadata, resourceVersion: '<rv of the store>' } };
