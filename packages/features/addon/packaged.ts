@@ -16,50 +16,54 @@ interface Packaged {
   readonly displayName?: string;
 }
 
-/** Those of Harvester, with the versions of its charts. */
+/**
+ * Those of Harvester 1.8.0, as `harvester/addons` lists them for it (`version_info`, `pkg/templates/rancherd-22-addons.yaml`). Its
+ * own charts have the version of the release there, which a development suffix precedes; Kube-OVN is 1.15.4, as its component list
+ * says, and rancher-monitoring stands in the `releaseMetadata` of an upgrade to it.
+ */
 const table: readonly Packaged[] = [
   {
     namespace: 'harvester-system',
     name: 'vm-import-controller',
     chart: 'harvester-vm-import-controller',
-    version: '1.7.0',
+    version: '1.8.0',
   },
   {
     namespace: 'harvester-system',
     name: 'pcidevices-controller',
     chart: 'harvester-pcidevices-controller',
-    version: '1.7.0',
+    version: '1.8.0',
   },
   {
     namespace: 'cattle-logging-system',
     name: 'rancher-logging',
     chart: 'rancher-logging',
-    version: '107.0.1+up4.10.0-rancher.10',
+    version: '108.0.2+up4.10.0-rancher.18',
   },
   {
     namespace: 'cattle-monitoring-system',
     name: 'rancher-monitoring',
     chart: 'rancher-monitoring',
-    version: '107.1.0+up69.8.2-rancher.15',
+    version: '108.0.2+up77.9.1-rancher.11',
   },
   {
     namespace: 'harvester-system',
     name: 'harvester-seeder',
     chart: 'harvester-seeder',
-    version: '1.7.0',
+    version: '1.8.0',
     isExperimental: true,
   },
   {
     namespace: 'harvester-system',
     name: 'nvidia-driver-toolkit',
     chart: 'nvidia-driver-runtime',
-    version: '1.7.0',
+    version: '1.8.0',
   },
   {
     namespace: 'kube-system',
     name: 'kubeovn-operator',
     chart: 'kubeovn-operator',
-    version: '1.13.13',
+    version: '1.15.4',
     isExperimental: true,
   },
   {
