@@ -1,4 +1,4 @@
-import { waitingCondition } from '@sheaf/api';
+import { type Waiting, waitingCondition } from '@sheaf/api';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import type { AddonMark, AddonPlan } from './plan.ts';
 
@@ -23,30 +23,31 @@ function claimsOf(mark: AddonMark): readonly Claim[] {
       return [done(mark.words), not('InProgress'), not('OperationFailed')];
     case 'in-progress':
       return [not('Completed'), progressOf(mark), not('OperationFailed')];
-    case 'failed': {
-      const { message = '' } = sentence(mark.waiting);
-      return [
-        not('Completed'),
-        not('InProgress'),
-        {
-          type: 'OperationFailed',
-          status: 'True',
-          reason: 'Error',
-          message: `${mark.waiting.reason}: ${message}`,
-        },
-      ];
-    }
+    case 'failing':
+      return [not('Completed'), progressOf(mark), failureOf(mark.waiting)];
+    case 'failed':
+      return [not('Completed'), not('InProgress'), failureOf(mark.waiting)];
   }
 }
 
-function progressOf({ waiting, words }: Extract<AddonMark, { kind: 'in-progress' }>): Claim {
+function failureOf(waiting: Waiting): Claim {
+  const { message = '' } = sentence(waiting);
+  return {
+    type: 'OperationFailed',
+    status: 'True',
+    reason: 'Error',
+    message: `${waiting.reason}: ${message}`,
+  };
+}
+
+function progressOf({ waiting, words }: Extract<AddonMark, { kind: 'in-progress' | 'failing' }>): Claim {
   if (!waiting) return { type: 'InProgress', status: 'True', reason: '', message: words };
   const { message = '' } = sentence(waiting);
   return { type: 'InProgress', status: 'True', reason: waiting.reason, message: `${words}; ${message}` };
 }
 
 /** What comes from a chart has its nature and its way out in it already. */
-function sentence(waiting: Parameters<typeof waitingCondition>[1]): { readonly message?: string } {
+function sentence(waiting: Waiting): { readonly message?: string } {
   const isWhole = waiting.text.includes('needs someone: ') || waiting.text.includes('tried again by itself');
   if (isWhole) return { message: waiting.text };
   return waitingCondition({ type: 'InProgress', status: 'True' }, waiting);

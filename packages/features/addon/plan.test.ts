@@ -138,7 +138,39 @@ describe('planAddon', () => {
     [
       'its Job was made again and fails',
       { addon: deployed, chart: stuck('HookFailed', 'no; needs someone: x'), job: job(chart) },
-      'AddonUpdating in-progress HookFailed',
+      'AddonUpdating failing HookFailed',
+    ],
+    [
+      'its first try has failed, and is followed by others',
+      {
+        addon: enabling,
+        chart: stuck('RepositoryUnreachable', 'no route; tried again by itself'),
+        job: job(chart),
+      },
+      'AddonEnabling failing RepositoryUnreachable',
+    ],
+    [
+      'its chart refers to what is not there',
+      { addon: enabling, chart: stuck('ReferenceMissing', 'no Secret; needs someone: make it') },
+      'AddonEnabling failing ReferenceMissing',
+    ],
+    [
+      'its chart still tells of the operation before',
+      {
+        addon: enabling,
+        chart: stuck('HookFailed', 'no; needs someone: x'),
+        job: job(chartFor(on, { generation: 2 }), 'Failed'),
+      },
+      'AddonEnabling in-progress HookFailed',
+    ],
+    [
+      'the first try of its removal has failed',
+      {
+        addon: addon(false, 'AddonDisabling'),
+        chart: { ...removal, status: { ...stuck('HookFailed', 'no; needs someone: x').status } },
+        job: job(going, undefined, 'helm-delete-web'),
+      },
+      'AddonDisabling failing HookFailed',
     ],
     ['its chart was deleted by hand', { addon: deployed }, 'AddonEnabling in-progress, create-chart'],
     ['its chart is that of others', { addon: on, chart: foreign }, 'AddonEnabling failed ChartOfOthers'],
@@ -256,6 +288,31 @@ describe('planAddonStatus', () => {
     assert.equal(
       planAddonStatus(next ?? enabled, planAddon({ ...facts, addon: next ?? enabled }), 'later'),
       undefined,
+    );
+  });
+
+  it('says after the first failed try what failed, and that it goes on', () => {
+    const enabled = addon(true, 'AddonEnabling');
+    const message = 'no route to host; the next try begins at 2026-01-01T00:00:10Z; tried again by itself';
+    const made = chartFor(enabled);
+    const conditions = [
+      { type: 'Deployed', status: 'False' as const, reason: 'RepositoryUnreachable', message },
+    ];
+    const chart = { ...made, status: { ...made.status, conditions } };
+    const plan = planAddon({ addon: enabled, chart, job: job(chart), isNamespaceEnding: false });
+    const told = planAddonStatus(enabled, plan, now)?.status?.conditions ?? [];
+    assert.deepEqual(
+      told.map(({ type, status, reason, message: words }) => [type, status, reason, words]),
+      [
+        ['Completed', 'False', '', ''],
+        [
+          'InProgress',
+          'True',
+          'RepositoryUnreachable',
+          `its installation is at work since 1999-12-31T00:00:00Z in the Job default/helm-install-web; ${message}`,
+        ],
+        ['OperationFailed', 'True', 'Error', `RepositoryUnreachable: ${message}`],
+      ],
     );
   });
 

@@ -2,6 +2,7 @@ import { identityOf, type Waiting } from '@sheaf/api';
 import { type AddonState, chartOperation, operationAnnotation } from '@sheaf/api/addon/index';
 import type { Addon, HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job } from '@sheaf/api/workload/index';
+import { helmFailures } from '@sheaf/ports';
 import {
   adopted,
   changedChart,
@@ -25,6 +26,8 @@ export interface AddonFacts {
 export type AddonMark =
   | { readonly kind: 'in-progress'; readonly waiting?: Waiting; readonly words: string }
   | { readonly kind: 'completed'; readonly words?: string }
+  /** Its last try has failed, or something stands in its way that does not pass by itself; it goes on trying. */
+  | { readonly kind: 'failing'; readonly waiting: Waiting; readonly words: string }
   | { readonly kind: 'failed'; readonly waiting: Waiting };
 
 export type AddonStep =
@@ -117,7 +120,7 @@ function planOperation({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan 
   const end = current && endOf(current);
   if (end === 'succeeded') return { state: 'AddonDeploySuccessful', mark: { kind: 'completed' }, step: none };
   if (!current || end === undefined)
-    return planUnfinished(addon, { current, waiting, podWords: podWordsOf(chart) });
+    return planUnfinished(addon, { job, current, waiting, podWords: podWordsOf(chart) });
   const failure = failureOf(current, waiting);
   return { state: onTheWay(addon), mark: { kind: 'failed', waiting: failure }, step: none };
 }
@@ -128,22 +131,35 @@ function planOperation({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan 
  */
 function planUnfinished(
   addon: Addon,
-  {
-    current,
-    waiting,
-    podWords,
-  }: {
-    readonly current: Job | undefined;
-    readonly waiting: Waiting | undefined;
-    readonly podWords: string;
-  },
+  { podWords, ...work }: Work & { readonly podWords: string },
 ): AddonPlan {
+  const { current, waiting } = work;
   if (stateOf(addon) === 'AddonDeploySuccessful' && waiting === undefined)
     return { state: 'AddonDeploySuccessful', mark: { kind: 'completed' }, step: none };
   const state = onTheWay(addon);
   const words = wordsOf(state === 'AddonUpdating' ? 'update' : 'installation', current, podWords);
-  return { state, mark: { kind: 'in-progress', words, ...(waiting ? { waiting } : {}) }, step: none };
+  return { state, mark: unfinishedMark(work, words), step: none };
 }
+
+/** What is under way. */
+interface Work {
+  /** Whichever the chart names. */
+  readonly job: Job | undefined;
+  /** The same, if it is the one of the operation that the chart wants now. */
+  readonly current: Job | undefined;
+  readonly waiting: Waiting | undefined;
+}
+
+/** What the chart says beside a Job of an earlier operation may be about that one, and is no failure of this one. */
+function unfinishedMark({ job, current, waiting }: Work, words: string): AddonMark {
+  if (!waiting) return { kind: 'in-progress', words };
+  const isOfThis = current !== undefined || job === undefined;
+  const isFailing = waiting.nature === 'fault' || failedTries.has(waiting.reason);
+  return { kind: isOfThis && isFailing ? 'failing' : 'in-progress', waiting, words };
+}
+
+/** What a try of Helm may come to. */
+const failedTries: ReadonlySet<string> = new Set(helmFailures.map(({ reason }) => reason));
 
 function planDisabled(facts: AddonFacts): AddonPlan {
   const { addon, chart } = facts;
@@ -185,7 +201,7 @@ function planEnding({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan {
   const words = wordsOf('removal', current, podWordsOf(chart));
   return {
     state: 'AddonDisabling',
-    mark: { kind: 'in-progress', words, ...(waiting ? { waiting } : {}) },
+    mark: unfinishedMark({ job, current, waiting }, words),
     step: none,
   };
 }

@@ -70,7 +70,7 @@ async function writeStatus(
   await client.updateStatus(resources.addons, next, { signal });
   const { namespace = '', name = '', uid = '' } = addon.metadata;
   const about = { resource: resources.addons, namespace, name, uid };
-  if (plan.mark.kind === 'failed')
+  if (plan.mark.kind === 'failed' || plan.mark.kind === 'failing')
     recorder.record({
       about,
       type: 'Warning',
@@ -114,6 +114,7 @@ async function deleteChart(client: Client, { metadata }: HelmChart, signal: Abor
 /** Watches tell of everything that it waits for; looking again costs nothing and forgives a watch that was late. */
 function resultOf({ step, mark }: AddonPlan): ReconcileResult {
   if (step.action !== 'none') return again(transientMs);
-  if (mark.kind === 'in-progress') return waitFor(mark.waiting?.text ?? mark.words, transientMs);
+  if (mark.kind === 'in-progress' || mark.kind === 'failing')
+    return waitFor(mark.waiting?.text ?? mark.words, transientMs);
   return mark.kind === 'failed' ? waitFor(mark.waiting.text, faultMs) : done;
 }

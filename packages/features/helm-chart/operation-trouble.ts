@@ -69,8 +69,32 @@ function endTrouble(pod: Pod): Waiting | undefined {
   const current = firstState(pod, ({ terminated }) => (terminated?.exitCode ?? 0) !== 0)?.terminated;
   const ended = current ?? lastFailure(pod);
   if (!ended) return undefined;
-  return { ...failureOf(ended), text: wordsOf(ended), object: podObject(pod) };
+  const next = nextTry(pod, ended);
+  const text = `${wordsOf(ended)}${next === undefined ? '' : `; ${next}`}`;
+  return { ...failureOf(ended), text, object: podObject(pod) };
 }
+
+/** When it is tried again, for people. */
+function nextTry(pod: Pod, { finishedAt }: Ended): string | undefined {
+  if (!isAlive(pod)) return undefined;
+  if (firstState(pod, ({ running }) => running !== undefined)) return 'the next try is at work';
+  const rest = restMs(pod);
+  if (rest === undefined || finishedAt === undefined) return undefined;
+  const at = new Date(Date.parse(finishedAt) + rest);
+  return `the next try begins at ${at.toISOString().replace(/\.\d+Z$/, 'Z')}`;
+}
+
+/** A container that is to come back says how long it rests. */
+function restMs(pod: Pod): number | undefined {
+  const state = firstState(pod, ({ waiting }) => waiting?.reason === 'CrashLoopBackOff');
+  const rest = restPattern.exec(state?.waiting?.message ?? '');
+  if (!rest) return undefined;
+  const { minutes = '0', seconds = '0' } = rest.groups ?? {};
+  return (Number(minutes) * 60 + Number(seconds)) * 1000;
+}
+
+/** Of a kubelet: `back-off 1m20s restarting failed container=…`. */
+const restPattern = /^back-off (?:(?<minutes>\d+)m)?(?:(?<seconds>\d+)s)? restarting/;
 
 type Ended = NonNullable<ContainerState['terminated']>;
 

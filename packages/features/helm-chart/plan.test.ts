@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { retryAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
-import type { Job, Pod, PodStatus } from '@sheaf/api/workload/index';
+import type { ContainerState, Job, Pod, PodStatus } from '@sheaf/api/workload/index';
 import { operationJob } from './chart-job.ts';
 import { chartLabel, managerAnnotation, removalFinalizer } from './chart-names.ts';
 import { planChartStatus } from './chart-status.ts';
@@ -81,6 +81,12 @@ function ended(exitCode: number, message: string): PodStatus {
       },
     ],
   };
+}
+
+/** Its next try rests, or is at work. */
+function again(state: ContainerState, finishedAt = '2026-01-01T00:00:00Z'): PodStatus {
+  const lastState = { terminated: { exitCode: 67, message: 'no route to host', finishedAt } };
+  return { phase: 'Running', containerStatuses: [{ ...container, state, lastState }] };
 }
 
 function wordOf(step: ChartStep): string {
@@ -255,6 +261,20 @@ describe('what an operation waits for', () => {
       ended(67, 'no route to host'),
       'RepositoryUnreachable',
       'no route to host; check the address of the repository and the network; waits for Pod default/helm-install-web-x; tried again by itself',
+    ],
+    [
+      'the rest before the next try',
+      again({
+        waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container=helm' },
+      }),
+      'RepositoryUnreachable',
+      'no route to host; the next try begins at 2026-01-01T00:01:20Z; check the address of the repository and the network; waits for Pod default/helm-install-web-x; tried again by itself',
+    ],
+    [
+      'the next try',
+      again({ running: {} }),
+      'RepositoryUnreachable',
+      'no route to host; the next try is at work; check the address of the repository and the network; waits for Pod default/helm-install-web-x; tried again by itself',
     ],
     [
       'values that the chart refuses',

@@ -51,9 +51,12 @@ function valuesOf(objects: Objects, { metadata }: Addon): string | undefined {
   return chart && (chart.spec?.valuesContent ?? '');
 }
 
+/** And has given up: what is still being tried is to come to its end. */
 function isNamedFault({ status }: Addon): boolean {
-  const failed = status?.conditions?.find(({ type }) => type === 'OperationFailed');
-  return failed?.status === 'True' && failed.message?.includes('needs someone: ') === true;
+  const find = (type: string) => status?.conditions?.find((condition) => condition.type === type);
+  const failed = find('OperationFailed');
+  const isNamed = failed?.status === 'True' && failed.message?.includes('needs someone: ') === true;
+  return isNamed && find('InProgress')?.status === 'False';
 }
 
 function wordsOf({ status }: Addon): string {
