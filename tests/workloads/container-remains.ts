@@ -7,6 +7,10 @@ export interface EngineContainer {
   /** `sandbox-UID_ATTEMPT` or `container-UID_NAME_ATTEMPT`. */
   readonly name: string;
   readonly isRunning: boolean;
+  /** `NAMESPACE/POD`, with `/CONTAINER` for one of its containers. */
+  readonly title: string;
+  /** Its first process on the host; 0: none. */
+  readonly processId: number;
 }
 
 /** All containers in the engine of a data directory, whatever Sheaf says. */
@@ -16,11 +20,19 @@ export async function engineContainers(directory: string): Promise<readonly Engi
   const all = JSON.parse(out || '[]') as readonly {
     readonly Names: readonly string[];
     readonly State: string;
+    readonly Labels: Readonly<Record<string, string>> | null;
+    readonly Pid: number;
   }[];
-  return all.map(({ Names: [name = ''], State }) => ({ name, isRunning: State === 'running' }));
+  return all.map(({ Names: [name = ''], State, Labels, Pid }) => ({
+    name,
+    isRunning: State === 'running',
+    title: Labels?.['sheaf.title'] ?? '',
+    processId: Pid,
+  }));
 }
 
-function podman(directory: string, args: readonly string[]): ReturnType<typeof runProgram> {
+/** The engine's own podman, beside Sheaf. */
+export function podman(directory: string, args: readonly string[]): ReturnType<typeof runProgram> {
   const config = join(directory, 'podman/config');
   return runProgram('podman', args, {
     env: {

@@ -1,19 +1,16 @@
 import type { Pod } from '@sheaf/api/workload/index';
 import { type Client, resources } from '@sheaf/client';
-import { type EngineContainer, engineContainers } from '../../workloads/container-remains.ts';
 
 const place = { namespace: 'default' };
 
-/** What is not as it was asked for, in words; nothing once all has come to its end. */
-export async function findings(client: Client, directory: string): Promise<readonly string[]> {
-  const { items: pods } = await client.list(resources.pods, place);
-  const found = [
+/** What the API tells that is not as it was asked for, in words; nothing once all has come to its end. */
+export async function statusFindings(client: Client, pods: readonly Pod[]): Promise<readonly string[]> {
+  return [
     ...(await deploymentFindings(client)),
     ...(await setFindings(client)),
-    ...(await jobFindings(client)),
+    ...(await jobFindings(client, pods)),
     ...pods.flatMap(podFindings),
   ];
-  return [...found, ...hostFindings(pods, await engineContainers(directory))];
 }
 
 async function deploymentFindings(client: Client): Promise<readonly string[]> {
@@ -34,56 +31,51 @@ async function setFindings(client: Client): Promise<readonly string[]> {
   ]);
   return [
     ...stateful.items
-      .filter(
-        ({ spec, status }) =>
-          (status?.readyReplicas ?? 0) !== spec.replicas || status?.replicas !== spec.replicas,
-      )
+      .filter(({ metadata, spec, status = {} }) => {
+        const counts = [status.replicas, status.readyReplicas ?? 0, status.updatedReplicas ?? 0];
+        return (
+          counts.some((count) => count !== spec.replicas) || status.observedGeneration !== metadata.generation
+        );
+      })
       .map(({ metadata, status }) => `stateful set ${metadata.name}: ${JSON.stringify(status)}`),
     ...daemons.items
-      .filter(({ status }) => status?.numberReady !== 1)
+      .filter(
+        ({ metadata, status }) =>
+          status?.numberReady !== 1 ||
+          status.updatedNumberScheduled !== 1 ||
+          status.observedGeneration !== metadata.generation,
+      )
       .map(({ metadata, status }) => `daemon set ${metadata.name}: ${JSON.stringify(status)}`),
   ];
 }
 
-async function jobFindings(client: Client): Promise<readonly string[]> {
+const wantedEnds = 2;
+
+async function jobFindings(client: Client, pods: readonly Pod[]): Promise<readonly string[]> {
   const { items } = await client.list(resources.jobs, place);
   return items.flatMap(({ metadata, status }) => {
     const isComplete = status?.conditions?.some(
       ({ type, status: is }) => type === 'Complete' && is === 'True',
     );
     if (!isComplete) return [`job ${metadata.name} is not complete`];
-    return status?.succeeded === 2 ? [] : [`job ${metadata.name} counts ${status?.succeeded} ends, not 2`];
+    const ended = pods.filter(
+      (pod) =>
+        pod.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) &&
+        pod.status?.phase === 'Succeeded',
+    );
+    return [
+      ...(status?.succeeded === wantedEnds
+        ? []
+        : [`job ${metadata.name} counts ${status?.succeeded} ends, not ${wantedEnds}`]),
+      ...(ended.length > wantedEnds ? [`job ${metadata.name} has ${ended.length} ends`] : []),
+    ];
   });
 }
 
 function podFindings({ metadata, status }: Pod): readonly string[] {
+  // The end of one that a drain has met is told by its job.
   const isGood = status?.phase === 'Running' || status?.phase === 'Succeeded';
   if (isGood && metadata.deletionTimestamp === undefined) return [];
   const waits = status?.containerStatuses?.map(({ state }) => state?.waiting?.reason ?? '').join();
   return [`pod ${metadata.name} is ${status?.phase} ${waits}, deleted ${metadata.deletionTimestamp}`];
-}
-
-/** Each pod that runs has one sandbox and each of its containers once; nothing else runs. */
-function hostFindings(pods: readonly Pod[], containers: readonly EngineContainer[]): readonly string[] {
-  const running = containers
-    .filter(({ isRunning }) => isRunning)
-    .map(({ name }) => name.replace(/_\d+$/, ''));
-  const wanted = pods
-    .filter(({ status }) => status?.phase === 'Running')
-    .flatMap(({ metadata, spec }) => [
-      `sandbox-${metadata.uid}`,
-      ...spec.containers.map(({ name }) => `container-${metadata.uid}_${name}`),
-    ]);
-  const known = new Set(pods.map(({ metadata }) => metadata.uid));
-  const strangers = containers
-    .map(({ name }) => name)
-    .filter((name) => !known.has(/^[a-z]+-([^_]+)_/.exec(name)?.[1] ?? ''));
-  return [
-    ...running.filter((name, index) => running.indexOf(name) !== index).map((name) => `${name} runs twice`),
-    ...wanted.filter((name) => !running.includes(name)).map((name) => `${name} does not run`),
-    ...running
-      .filter((name) => !wanted.includes(name))
-      .map((name) => `${name} runs, and nobody asked for it`),
-    ...strangers.map((name) => `${name} belongs to no pod`),
-  ];
 }
