@@ -102,3 +102,38 @@ export async function guardPrepared(bench: DiskBench): Promise<void> {
   assert.deepEqual(await fileOf(bench, 'v'), overlay);
   assert.deepEqual(await contentOf(bench, 'v'), [1, 2, 0]);
 }
+
+/** The file was looked up, and is opened when the machine that had it has gone on in another one, and has ended. */
+export async function guardFrozen(bench: DiskBench): Promise<void> {
+  await make(bench, blankOrder('v'));
+  const { path } = await fileOf(bench, 'v');
+  const mayWrite = (file: string) => bench.volumes.mayWrite(file, signal);
+  assert.deepEqual([await mayWrite(path), await mayWrite('/elsewhere/disk.qcow2')], [true, true]);
+  const order = { id: 's', volumeId: 'v', isAttached: true };
+  const { overlay = assert.fail('no overlay') } = await bench.volumes.snapshot(order, signal);
+  assert.deepEqual([await mayWrite(path), await mayWrite(overlay.path)], [true, true], 'it may be either');
+  const late = await bench.open({ path, format: 'qcow2' });
+  const told = bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
+  await assert.rejects(told, refusedAs('Conflict', /still written to below snapshot s; .*stop it/));
+  assert.equal(await mayWrite(path), true, 'who was told so before writes on');
+  await late.write(0, 1);
+  await late.close();
+  await bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
+  assert.deepEqual([await mayWrite(path), await mayWrite(overlay.path)], [false, true]);
+  await bench.restart();
+  assert.deepEqual([await mayWrite(path), await mayWrite(overlay.path)], [false, true]);
+  assert.deepEqual(await contentOf(bench, 'v'), [1, 0, 0]);
+  await bench.volumes.remove('v', signal);
+  assert.equal(await mayWrite(overlay.path), false, "it is nobody's any more");
+}
+
+/** The machine that has switched ended before anybody told: what it wrote shows it. */
+export async function guardUntold(bench: DiskBench): Promise<void> {
+  await make(bench, blankOrder('v'));
+  const { path } = await fileOf(bench, 'v');
+  const { overlay } = await bench.volumes.snapshot({ id: 's', volumeId: 'v', isAttached: true }, signal);
+  const machine = await bench.open(overlay ?? assert.fail('no overlay'));
+  await machine.write(0, 2);
+  await machine.close();
+  assert.equal(await bench.volumes.mayWrite(path, signal), false);
+}

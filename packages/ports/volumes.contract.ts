@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import {
   findUntoldSwitch,
   giveUpPrepared,
+  guardFrozen,
   guardPrepared,
+  guardUntold,
   switchUnderMachine,
 } from './attached-snapshots.contract.ts';
 import {
@@ -41,6 +43,8 @@ export function testVolumes(driver: string, withBench: WithBench): void {
   check('go on in a new file under a running machine', switchUnderMachine);
   check('find out a switch that nobody told', findUntoldSwitch);
   check('go on as before when a prepared snapshot is given up', giveUpPrepared);
+  check('let nobody write to a layer that is frozen, also who looked it up before', guardFrozen);
+  check('let nobody write below a switch that nobody told of', guardUntold);
   check('tell what is prepared, and give it up only when no machine can write to it', guardPrepared);
   check('are not cloned, frozen or removed while a machine has them open', respectMachines);
   check('are refused before room is used that is not there', refuseWithoutRoom);

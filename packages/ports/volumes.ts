@@ -88,6 +88,12 @@ export interface Volumes {
   space(signal: AbortSignal): Promise<VolumeSpace>;
   list(signal: AbortSignal): Promise<readonly VolumeObservation[]>;
   find(id: string, signal: AbortSignal): Promise<VolumeObservation | undefined>;
+  /**
+   * Asked by who has opened a file for writing, and holds its lock, before the first write: false for a layer that is frozen, or that
+   * was a volume's and is no more. A switch that nobody told of is found out first. What is true stays so for as long as the lock is
+   * held. Files that are none of this driver are not its concern: true.
+   */
+  mayWrite(path: string, signal: AbortSignal): Promise<boolean>;
   onChange(listener: (id: string) => void): Disposable;
 
   /**

@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { DirectoryLayout } from './directory-layout.ts';
 import { isMissing, removeDurably } from './durable-files.ts';
 import type { LayerGraph } from './layer-graph.ts';
@@ -92,6 +93,12 @@ export class LayerFiles {
     if (names.length === 0) return;
     await removeDurably(names.map((name) => this.path(name)));
     for (const name of names) this.#graph.delete(name);
+  }
+
+  /** `undefined`: it is none of them. */
+  nameOf(path: string): string | undefined {
+    const name = basename(path);
+    return this.path(name) === path ? name : undefined;
   }
 
   path(name: string): string {

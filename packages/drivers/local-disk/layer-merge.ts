@@ -93,9 +93,14 @@ export class LayerMerge {
   }
 
   async #finish({ lower, upper }: LayerPair): Promise<void> {
-    const { layers } = this.#disk;
+    const { layers, qemuImg, logger } = this.#disk;
     // Removed meanwhile, both of them.
     if (layers.graph.get(upper) !== lower || !layers.graph.has(lower)) return;
+    // Who has opened it since its locks were let go of writes to it: it shows the same, and stays.
+    if (await qemuImg.isInUse(layers.path(upper), this.#stop.signal)) {
+      logger.debug('layers stay apart: a machine has opened the upper one', { lower, upper });
+      return;
+    }
     await this.#disk.placeLayer(layers.path(lower), upper);
     await layers.refresh(lower);
   }

@@ -80,6 +80,12 @@ export class LocalVolumes implements Volumes {
     return volume?.state === 'made' ? this.#observe(volume) : undefined;
   }
 
+  async mayWrite(path: string, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    const name = this.#disk.layers.nameOf(path);
+    return name === undefined || (await this.#disk.serial.run(() => this.#parts.snapshots.isWritten(name)));
+  }
+
   onChange(listener: (id: string) => void): Disposable {
     return this.#parts.announcer.listen(listener);
   }

@@ -55,6 +55,15 @@ export class VolumeSnapshots {
     return {};
   }
 
+  /** A volume writes there now, or may: its machine may have switched to what was prepared. */
+  async isWritten(layer: string): Promise<boolean> {
+    const { volumes, snapshots } = this.#disk;
+    if (snapshots.all().some(({ state, overlay }) => state === 'prepared' && overlay === layer)) return true;
+    const above = volumes.all().find(({ state, top }) => state === 'made' && top === layer);
+    if (above) await this.settle(above.id);
+    return above !== undefined && volumes.get(above.id)?.top === layer;
+  }
+
   /** Finds out whether the machine has gone on in a prepared layer; `switchedId`: it has. */
   async settle(volumeId: string, switchedId?: string): Promise<void> {
     const { snapshots, layers, volumes } = this.#disk;
@@ -62,6 +71,7 @@ export class VolumeSnapshots {
     const volume = volumes.get(volumeId);
     if (!prepared?.overlay || volume?.state !== 'made' || !layers.graph.has(prepared.overlay)) return;
     if (prepared.id !== switchedId && (await layers.isUntouched(prepared.overlay))) return;
+    if (prepared.id === switchedId) await this.#checkLetGo(volume, prepared);
     await volumes.put({ ...volume, top: prepared.overlay });
     const { overlay: _, ...snapshot } = prepared;
     await snapshots.put({ ...snapshot, takenAt: this.#disk.clock.now(), state: 'taken' });
@@ -98,6 +108,14 @@ export class VolumeSnapshots {
   async dropPrepared(volumeId: string, signal: AbortSignal): Promise<void> {
     const prepared = this.#preparedOf(volumeId);
     if (prepared) await this.#drop(prepared, signal);
+  }
+
+  /** Who switched only reads what lies below: its lock shows that another has opened the volume since, and goes on in it. */
+  async #checkLetGo({ title, top }: VolumeRecord, { id }: SnapshotRecord): Promise<void> {
+    if (await this.#disk.qemuImg.isInUse(this.#disk.layers.path(top), new AbortController().signal))
+      throw conflict(
+        `volume ${title} is still written to below snapshot ${id}; let the machine that has it open switch, or stop it`,
+      );
   }
 
   #isCopied({ id, layer }: SnapshotRecord): boolean {

@@ -90,6 +90,11 @@ export class SimulatedMedium {
     return new SimulatedOpenDisk(layer);
   }
 
+  /** Whether it is, or was, a file of the driver's. */
+  isLayer(path: string): boolean {
+    return path.startsWith(`${directory}/`);
+  }
+
   memoryPath(id: string): string {
     return `${directory}/memory-${id}`;
   }

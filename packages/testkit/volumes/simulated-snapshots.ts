@@ -48,6 +48,15 @@ export class SimulatedSnapshots {
     return this.#preparedOf(volumeId) !== undefined;
   }
 
+  /** A volume writes there now, or may: its machine may have switched to what was prepared. */
+  isWritten(path: string): boolean {
+    const { volumes, snapshots } = this.#medium;
+    if (!this.#medium.isLayer(path)) return true;
+    if ([...snapshots.values()].some(({ overlay }) => overlay?.path === path)) return true;
+    const above = [...volumes.values()].find(({ top }) => top.path === path);
+    return above !== undefined && this.settled(above.id).top.path === path;
+  }
+
   /** The volume, with no doubt about where its machine writes. */
   settled(volumeId: string, switchedId?: string): SimulatedVolume {
     const volume = this.#medium.volumes.get(volumeId);
@@ -55,6 +64,10 @@ export class SimulatedSnapshots {
     const prepared = this.#preparedOf(volumeId);
     if (!prepared?.overlay) return volume;
     if (prepared.id !== switchedId && prepared.overlay.cells.size === 0) return volume;
+    if (prepared.id === switchedId && volume.top.openers > 0 && prepared.overlay.openers === 0)
+      throw conflict(
+        `volume ${volume.title} is still written to below snapshot ${prepared.id}; let the machine that has it open switch, or stop it`,
+      );
     volume.top = prepared.overlay;
     prepared.overlay = undefined;
     prepared.takenAt = this.#clock.now();

@@ -81,6 +81,11 @@ export class SimulatedVolumes implements Volumes {
     return volume && this.#observe(volume);
   }
 
+  async mayWrite(path: string, signal: AbortSignal): Promise<boolean> {
+    await this.#enter('writer-confirmed', signal);
+    return this.#snapshots.isWritten(path);
+  }
+
   onChange(listener: (id: string) => void): Disposable {
     return this.#changes.listen(listener);
   }
