@@ -113,6 +113,12 @@ export const helmFailures: readonly HelmFailure[] = [
     wayOut: 'install Helm 3, or Go so that it can be built',
   },
   {
+    exitCode: 78,
+    reason: 'NamespaceTerminating',
+    nature: 'fault',
+    wayOut: 'wait for the end of its namespace, and make that again, or name another one',
+  },
+  {
     exitCode: 143,
     reason: 'Interrupted',
     nature: 'transient',
@@ -125,3 +131,27 @@ export const helmFailures: readonly HelmFailure[] = [
     wayOut: 'it is taken up by the next try',
   },
 ];
+
+const definitionsMark = 'definitions: ';
+
+/** Of last words, in characters. */
+const roomForWords = 4000;
+
+/**
+ * The last words of an installation that went well: the definitions of kinds that its chart brings, and Helm never takes away; as
+ * many as there is room for.
+ */
+export function definitionsWords(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const words = `${definitionsMark}${names.join(', ')}`;
+  return words.length <= roomForWords ? words : words.slice(0, words.lastIndexOf(', ', roomForWords));
+}
+
+/** The names in such words; none in others. */
+export function readDefinitionsWords(words: string): readonly string[] {
+  if (!words.startsWith(definitionsMark)) return [];
+  return words
+    .slice(definitionsMark.length)
+    .split(', ')
+    .filter((name) => /^[a-z0-9.-]+$/.test(name));
+}

@@ -1,5 +1,7 @@
 import type { KubeObject } from '../meta/object.ts';
 
+export * from './leftovers.ts';
+
 /** What those who take care of add-ons, of charts and of upgrades have to agree on. */
 
 /** On an Addon or HelmChart: a new text in it makes another try of an operation that has failed. */

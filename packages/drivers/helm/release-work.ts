@@ -13,19 +13,22 @@ const keptRevisions = 10;
 /** More steps than any leftover needs. */
 const mostSteps = 8;
 
-/** Brings the release to where the order wants it, step by step, looking at it before each. @throws HelmError */
+/**
+ * Brings the release to where the order wants it, step by step, looking at it before each; gives the archive of the chart if that was
+ * needed. @throws HelmError
+ */
 export async function workOnRelease(
   helm: HelmSession,
   order: OperationOrder,
   places: RunPlaces,
-): Promise<void> {
+): Promise<string | undefined> {
   let archive: string | undefined;
   for (let count = 0; count < mostSteps; count++) {
     const facts = await readRelease(helm, order);
     const step = planRelease(order, facts);
     switch (step) {
       case 'nothing':
-        return;
+        return archive;
       case 'refuse':
         throw new HelmError(
           failureNamed('ReleaseFailed'),
@@ -41,7 +44,7 @@ export async function workOnRelease(
         // Nothing is taken away or begun for a chart that cannot be had.
         archive ??= await chartArchive(helm, order, places);
         await helm.call(await upgradeArguments(order, places, archive), { phase: 'release' });
-        return;
+        return archive;
     }
   }
   throw new HelmError(failureNamed('HelmFailed'), 'the release does not come to rest');

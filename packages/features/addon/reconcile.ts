@@ -13,6 +13,7 @@ import {
   waitFor,
 } from '@sheaf/runtime';
 import { planAddonStatus } from './addon-status.ts';
+import { noteDefinitions, noteLeftovers } from './note-leftovers.ts';
 import { type AddonFacts, type AddonPlan, type AddonStep, planAddon, stateOf } from './plan.ts';
 
 export interface AddonParts {
@@ -38,9 +39,11 @@ export async function reconcileAddon(
   const addon = parts.addons.get(key);
   // Its chart goes with it, and has its own finalizer.
   if (!addon || addon.metadata.deletionTimestamp !== undefined) return done;
-  const plan = planAddon(await factsOf(parts, addon, signal));
+  const facts = await factsOf(parts, addon, signal);
+  const plan = planAddon(facts);
   await writeStatus(parts, { addon, plan }, signal);
-  await takeStep(parts, plan.step, signal);
+  if (facts.chart) await noteDefinitions(parts.client, { addon, chart: facts.chart }, signal);
+  await takeStep(parts, { addon, step: plan.step }, signal);
   return resultOf(plan);
 }
 
@@ -86,7 +89,11 @@ async function writeStatus(
     });
 }
 
-async function takeStep({ client, charts }: AddonParts, step: AddonStep, signal: AbortSignal): Promise<void> {
+async function takeStep(
+  { client, charts, recorder }: AddonParts,
+  { addon, step }: { readonly addon: Addon; readonly step: AddonStep },
+  signal: AbortSignal,
+): Promise<void> {
   switch (step.action) {
     case 'none':
       return;
@@ -97,6 +104,7 @@ async function takeStep({ client, charts }: AddonParts, step: AddonStep, signal:
       charts.note(await client.update(resources.helmCharts, step.chart, { signal }));
       return;
     case 'delete-chart':
+      await noteLeftovers({ client, recorder }, { addon, chart: step.chart }, signal);
       return deleteChart(client, step.chart, signal);
   }
 }

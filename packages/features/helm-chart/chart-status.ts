@@ -1,6 +1,7 @@
 import { type Waiting, waitingCondition } from '@sheaf/api';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
+import { definitionsWords, readDefinitionsWords } from '@sheaf/ports';
 import { namesOf } from './chart-names.ts';
 import { isAlive, podsOf, stateOf } from './operation-state.ts';
 import type { ChartFacts, ChartStep } from './plan.ts';
@@ -18,7 +19,7 @@ export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartSt
   const claims = [
     ...(isBegun ? [createdClaim(chart, jobName)] : []),
     failedClaim(job, waiting),
-    deployedClaim({ job, waiting, isRemoved, pod: livePod(job, pods) }),
+    deployedClaim({ job, waiting, isRemoved, pods, before: deployedBefore(chart) }),
   ];
   const old = chart.status ?? {};
   const kept = (old.conditions ?? []).filter(({ type }) => !claims.some((claim) => claim.type === type));
@@ -28,6 +29,26 @@ export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartSt
     conditions: [...kept, ...claims].toSorted((a, b) => (a.type < b.type ? -1 : 1)),
   };
   return JSON.stringify(sorted(old)) === JSON.stringify(sorted(status)) ? undefined : { ...chart, status };
+}
+
+/** What it said of a deployed release. */
+function deployedBefore({ status }: HelmChart): string {
+  const deployed = status?.conditions?.find(({ type }) => type === 'Deployed');
+  return deployed?.status === 'True' ? (deployed.message ?? '') : '';
+}
+
+/** The definitions that it has brought, as its last words tell; pods may have been taken away since. */
+function told(
+  job: Job,
+  { pods, before }: Pick<DeployedFacts, 'pods' | 'before'>,
+): Pick<ChartCondition, 'message'> {
+  const words = podsOf(pods, job).flatMap(({ status }) =>
+    (status?.containerStatuses ?? []).flatMap(({ state }) =>
+      state?.terminated?.exitCode === 0 ? [state.terminated.message ?? ''] : [],
+    ),
+  );
+  const message = definitionsWords(words.flatMap(readDefinitionsWords)) || before;
+  return message === '' ? {} : { message };
 }
 
 function livePod(job: Job | undefined, pods: readonly Pod[]): Pod | undefined {
@@ -61,17 +82,15 @@ function failedClaim(job: Job | undefined, waiting: Waiting | undefined): ChartC
   return { type: 'Failed', status: 'False' };
 }
 
-function deployedClaim({
-  job,
-  waiting,
-  isRemoved,
-  pod,
-}: {
+interface DeployedFacts {
   readonly job: Job | undefined;
-  readonly pod: Pod | undefined;
+  readonly pods: readonly Pod[];
   readonly waiting: Waiting | undefined;
   readonly isRemoved: boolean;
-}): ChartCondition {
+  readonly before: string;
+}
+
+function deployedClaim({ job, waiting, isRemoved, pods, before }: DeployedFacts): ChartCondition {
   if (waiting) {
     const isOver = job !== undefined && stateOf(job) === 'failed';
     const shown: Waiting = isOver
@@ -80,7 +99,8 @@ function deployedClaim({
     return { ...waitingCondition({ type: 'Deployed', status: 'False' }, shown) };
   }
   if (!isRemoved && job && stateOf(job) === 'succeeded')
-    return { type: 'Deployed', status: 'True', reason: 'Deployed' };
+    return { type: 'Deployed', status: 'True', reason: 'Deployed', ...told(job, { pods, before }) };
+  const pod = livePod(job, pods);
   const reason = isRemoved ? 'Uninstalling' : 'Installing';
   return {
     type: 'Deployed',
