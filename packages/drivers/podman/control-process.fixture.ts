@@ -1,6 +1,6 @@
 /**
  * A control process that tests kill: opens the directory of the first argument with the subnet of the second, starts the sandbox and
- * the container of the file of the third, and says so. It stays until it is killed.
+ * the container of the file of the third, and says so. The fourth, if there is one, is the boot. It stays until it is killed.
  */
 import { readFileSync } from 'node:fs';
 import { silentLogger } from '@sheaf/base';
@@ -11,7 +11,7 @@ import { openPodman } from './register.ts';
 
 // The timers of the clock do not keep it.
 process.stdin.resume();
-const [directory = '', subnet = '', specsPath = ''] = process.argv.slice(2);
+const [directory = '', subnet = '', specsPath = '', bootId] = process.argv.slice(2);
 const { sandbox, container } = JSON.parse(readFileSync(specsPath, 'utf8')) as {
   readonly sandbox: SandboxSpec;
   readonly container: ContainerSpec;
@@ -22,6 +22,7 @@ const { containers } = openPodman({
   random: systemRandom,
   logger: silentLogger,
   podSubnets: [subnet],
+  ...(bootId !== undefined && { bootId }),
 });
 const { signal } = new AbortController();
 await containers.listSandboxes(signal);

@@ -1,13 +1,13 @@
 import { identityOf, isAlive } from '../qemu/process-identity.ts';
 import {
   type ContainerDetail,
+  isCalledNew,
   type ListedContainer,
   parseDetail,
   parseList,
   type SeenContainer,
 } from './engine-containers.ts';
 import { type EngineRole, engineName, labelNames } from './engine-names.ts';
-import { hasRunOutOfMemory } from './out-of-memory-log.ts';
 import { type RestCall, RestError } from './rest-client.ts';
 import type { RunRecords } from './run-records.ts';
 
@@ -15,6 +15,8 @@ export interface CatalogParts {
   readonly call: (call: Pick<RestCall, 'method' | 'path'>) => Promise<unknown>;
   readonly records: RunRecords;
   readonly bootId: string;
+  /** Whether the kernel still knows that it ended a process of it for want of memory. */
+  readonly hasRunOutOfMemory: (engineId: string) => boolean;
   /** Ends a container that nobody watches over any more: the engine would take it for running for ever. */
   readonly endUnwatched: (container: ListedContainer) => Promise<void>;
 }
@@ -97,22 +99,25 @@ export class EngineCatalog {
 
   async #see(listed: ListedContainer): Promise<(SeenContainer & { readonly engineId: string }) | undefined> {
     const { records, bootId } = this.#parts;
-    const [detail, record] = await Promise.all([
-      this.#detail(listed),
-      records.read(engineName(listed.role, listed.id)),
-    ]);
+    const name = engineName(listed.role, listed.id);
+    const record = await records.read(name);
+    // After a restart of the host one that had ended may be called so, too: the engine forgets that, but not how it ended.
+    const isNew = isCalledNew(listed) && (record === undefined || record.bootId === bootId);
+    const detail = isNew ? nothingYet : await this.#detail(listed);
+    if (detail?.isOutOfMemory && record?.isOutOfMemory === undefined)
+      await records.add(name, { isOutOfMemory: true });
     return detail && { engineId: listed.engineId, listed, detail, record, bootId };
   }
 
   /** `undefined` for one that has been removed meanwhile. */
-  async #detail({ engineId, state, processId }: ListedContainer): Promise<ContainerDetail | undefined> {
-    if (['created', 'configured'].includes(state)) return nothingYet;
+  async #detail(listed: ListedContainer): Promise<ContainerDetail | undefined> {
+    const { engineId, state, processId } = listed;
     const key = `${state} ${processId}`;
     const kept = this.#details.get(engineId);
     if (kept?.key === key) return kept.detail;
     const detail = await this.#inspect(engineId);
     const isFinal = state === 'running' || (state === 'exited' && detail?.endedAt !== undefined);
-    if (detail && isFinal) this.#details.set(engineId, { key, detail });
+    if (detail && (isFinal || isCalledNew(listed))) this.#details.set(engineId, { key, detail });
     return detail;
   }
 
@@ -122,7 +127,7 @@ export class EngineCatalog {
         await this.#parts.call({ method: 'GET', path: `/containers/${engineId}/json` }),
       );
       const isSuspect = told.exitCode === killedCode && !told.isOutOfMemory;
-      return isSuspect ? { ...told, isOutOfMemory: hasRunOutOfMemory(engineId) } : told;
+      return isSuspect ? { ...told, isOutOfMemory: this.#parts.hasRunOutOfMemory(engineId) } : told;
     } catch (error) {
       if (error instanceof RestError && error.status === 404) return undefined;
       throw error;

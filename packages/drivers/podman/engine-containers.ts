@@ -121,8 +121,14 @@ function timeOf(text: string): number | undefined {
   return Number.isFinite(time) && time > 0 ? time : undefined;
 }
 
-const unstarted = ['created', 'configured', 'initialized'];
+const made = ['created', 'configured'];
+const unstarted = [...made, 'initialized'];
 const running = ['running', 'paused', 'stopping'];
+
+/** Whether the engine takes it for one that has not been started in this boot of the host. */
+export function isCalledNew({ state }: ListedContainer): boolean {
+  return made.includes(state);
+}
 
 /** Whether a process of it runs, as far as the engine knows. */
 export function isRunning({ listed, record, bootId }: SeenContainer): boolean {
@@ -159,11 +165,12 @@ export function containerObservation(seen: SeenContainer): ContainerObservation 
   return { ...facts, state: 'ended', end: endOf(seen), ...(endedAt && { endedAt }) };
 }
 
-function endOf({ listed, detail, record, bootId }: SeenContainer): ContainerEnd {
+function endOf({ detail, record, bootId }: SeenContainer): ContainerEnd {
   if (record?.failure !== undefined) return { cause: 'start-failed', message: record.failure };
-  const { exitCode, isOutOfMemory, endedAt } = detail;
-  const isSeen = endedAt !== undefined && !unstarted.includes(listed.state) && exitCode >= 0;
-  if (isSeen) return isOutOfMemory ? { cause: 'out-of-memory', exitCode } : { cause: 'exited', exitCode };
+  const { exitCode, endedAt } = detail;
+  const isOutOfMemory = detail.isOutOfMemory || record?.isOutOfMemory === true;
+  if (endedAt !== undefined && exitCode >= 0)
+    return isOutOfMemory ? { cause: 'out-of-memory', exitCode } : { cause: 'exited', exitCode };
   return record?.bootId === bootId
     ? { cause: 'lost', message: 'the process that watched over it was ended' }
     : { cause: 'lost', message: 'the host was restarted' };

@@ -73,6 +73,30 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
       assert.equal((await scene.findSandbox()).state, 'ready');
     }));
 
+  it('keeps how a container ended when the host restarts before the engine has tidied up behind it', () =>
+    withScene(async (scene, world) => {
+      await scene.sandbox();
+      const { processId = 0 } = await scene.start('one', ['stay']);
+      const [watcher = 0] = world.processes(/conmon .*-n container-one /);
+      const command = await readFile(`/proc/${watcher}/cmdline`, 'utf8');
+      const [engineId = ''] = /[0-9a-f]{64}/.exec(command) ?? [];
+      // It says how the container ended, and gets no further.
+      process.kill(watcher, 'SIGSTOP');
+      process.kill(processId, 'SIGKILL');
+      await writeFile(join(world.layout.run, 'libpod', 'exits', engineId), '7');
+      assert.deepEqual(await scene.endOf('one'), { cause: 'exited', exitCode: 7 });
+      const { endedAt } = await scene.find('one');
+      await scene.restartHost();
+      for (let time = 0; time < 2; time++) {
+        const { end, endedAt: endedAtAfter } = await scene.start('one', ['stay']);
+        assert.deepEqual(
+          { end, endedAtAfter },
+          { end: { cause: 'exited', exitCode: 7 }, endedAtAfter: endedAt },
+        );
+        scene.reopen();
+      }
+    }));
+
   it('keeps a sandbox ended whose namespaces were lost', () =>
     withScene(async (scene, world) => {
       const traces = await world.traces();
@@ -256,7 +280,14 @@ ${written.at(-300)}
         await writeFile(specsPath, JSON.stringify({ sandbox, container }));
         await writeFile(join(directory, 'runs'), '');
         scene.containers.dispose();
-        const child = spawn(process.execPath, [program, world.layout.directory, world.subnet, specsPath], {
+        const { bootId } = world.options();
+        const words = [
+          world.layout.directory,
+          world.subnet,
+          specsPath,
+          ...(bootId === undefined ? [] : [bootId]),
+        ];
+        const child = spawn(process.execPath, [program, ...words], {
           stdio: ['pipe', 'pipe', 'inherit'],
         });
         for await (const line of createInterface(child.stdout)) if (line === 'opened') break;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { engineName } from './engine-names.ts';
 
 const blockBytes = 64 * 1024;
@@ -28,8 +28,24 @@ export async function logDirectory(logs: string, containerId: string): Promise<s
   return undefined;
 }
 
-/** All parts, the oldest first. */
+/** All parts, the oldest first: each once and without a gap, also while they are put aside. */
 export async function logFiles(directory: string): Promise<readonly LogFile[]> {
+  for (let seen = await lookAt(directory); ; ) {
+    const again = await lookAt(directory);
+    // Names change one after the other: what was looked at meanwhile may be there twice, or not at all.
+    if (isSame(seen, again)) return again;
+    seen = again;
+  }
+}
+
+function isSame(some: readonly LogFile[], others: readonly LogFile[]): boolean {
+  if (some.length !== others.length) return false;
+  return some.every(
+    ({ path, inode }, index) => others[index]?.path === path && others[index].inode === inode,
+  );
+}
+
+async function lookAt(directory: string): Promise<readonly LogFile[]> {
   const names = await readdir(directory).catch(() => []);
   const parts = names
     .flatMap((name) => (name === 'log' ? [0] : (/^log\.(\d+)$/.exec(name)?.slice(1).map(Number) ?? [])))
@@ -43,9 +59,24 @@ async function statOf(path: string): Promise<LogFile | undefined> {
     const { ino, size, mtimeMs } = await stat(path);
     return { path, inode: ino, bytes: size, changedAt: mtimeMs };
   } catch (error) {
-    // Put aside meanwhile: it is found under its next name.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    return ignoreAbsent(error);
+  }
+}
+
+/** Put aside meanwhile: it is found under its next name. */
+function ignoreAbsent(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+/** Under its name of now; `undefined` if it has been dropped. */
+export async function openPart(file: LogFile): Promise<FileHandle | undefined> {
+  const directory = dirname(file.path);
+  for (;;) {
+    const found = (await logFiles(directory)).find(({ inode }) => inode === file.inode);
+    if (!found) return undefined;
+    const handle = await open(found.path).catch(ignoreAbsent);
+    if (handle && (await handle.stat()).ino === file.inode) return handle;
+    await handle?.close();
   }
 }
 
@@ -56,7 +87,8 @@ export async function tailOf(
 ): Promise<{ readonly index: number; readonly offset: number }> {
   let wanted = lines;
   for (const [index, file] of [...files.entries()].toReversed()) {
-    const handle = await open(file.path, 'r');
+    const handle = await openPart(file);
+    if (!handle) continue;
     try {
       const { offset, found } = await tailOffset(handle, file.bytes, wanted);
       if (found >= wanted) return { index, offset };

@@ -1,7 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { type Clock, sleep } from '@sheaf/base';
 import type { LogLine, LogSelection } from '@sheaf/ports';
-import { type LogFile, logFiles, tailOf } from './log-files.ts';
+import { type LogFile, logFiles, openPart, tailOf } from './log-files.ts';
 import { LineCutter, parseLogLine } from './log-lines.ts';
 
 export interface LogReading {
@@ -39,12 +38,13 @@ async function* lines(reading: LogReading, signal: AbortSignal): AsyncGenerator<
   let { file: current, offset } = from ?? (await logPlace(directory, selection.tailLines));
   while (!signal.aborted) {
     const isLast = !isFollowed || (await reading.hasEnded());
+    // Once there is another one, nothing is written to this one any more.
+    const next = await nextFile(directory, current);
     for await (const bytes of bytesOf(current, offset)) {
       offset += bytes.length;
       yield* cutter.cut(bytes);
       if (signal.aborted) return;
     }
-    const next = await nextFile(directory, current);
     if (next) {
       current = next;
       offset = 0;
@@ -69,9 +69,8 @@ async function nextFile(directory: string, current: LogFile | undefined): Promis
   return files[index + 1];
 }
 
-/** The file under its name of now. */
 async function* bytesOf(file: LogFile | undefined, from: number): AsyncGenerator<Buffer> {
-  const handle = file && (await openInode(file));
+  const handle = file && (await openPart(file));
   if (!handle) return;
   try {
     for (let offset = from; ; ) {
@@ -84,15 +83,4 @@ async function* bytesOf(file: LogFile | undefined, from: number): AsyncGenerator
   } finally {
     await handle.close();
   }
-}
-
-async function openInode(file: LogFile): Promise<FileHandle | undefined> {
-  const directory = file.path.slice(0, file.path.lastIndexOf('/'));
-  for (const { path, inode } of await logFiles(directory)) {
-    if (inode !== file.inode) continue;
-    const handle = await open(path, 'r').catch(() => undefined);
-    if (handle && (await handle.stat()).ino === file.inode) return handle;
-    await handle?.close();
-  }
-  return undefined;
 }

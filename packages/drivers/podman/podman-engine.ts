@@ -29,6 +29,7 @@ import { EngineService } from './engine-service.ts';
 import { endAbandoned } from './exec-sessions.ts';
 import { controlPath, rotateLog } from './log-rotation.ts';
 import { mountsBelow, unmount, unmountBelow } from './mounts.ts';
+import { hasRunOutOfMemory } from './out-of-memory-log.ts';
 import { pauseImage } from './pause/pause-image.ts';
 import { runPodman } from './podman-program.ts';
 import { refusals } from './refusals.ts';
@@ -79,6 +80,7 @@ export class PodmanEngine implements Disposable {
       call: (call) => this.call(call),
       records: this.records,
       bootId,
+      hasRunOutOfMemory,
       endUnwatched: (container) => endUnwatched(layout, container, limits.callMs),
     });
   }

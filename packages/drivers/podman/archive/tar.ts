@@ -19,13 +19,23 @@ const longestName = 100;
 export function tarFile(entries: readonly TarEntry[]): Buffer {
   const blocks = entries.flatMap((entry) => {
     const content = entry.content ?? new Uint8Array();
-    const padding = (blockBytes - (content.length % blockBytes)) % blockBytes;
-    return [header(entry), content, Buffer.alloc(padding)];
+    return [tarHeader(entry, content.length), content, tarPadding(content.length)];
   });
-  return Buffer.concat([...blocks, Buffer.alloc(2 * blockBytes)]);
+  return Buffer.concat([...blocks, tarEnd()]);
 }
 
-function header(entry: TarEntry): Buffer {
+/** What stands behind a content of so many bytes. */
+export function tarPadding(bytes: number): Buffer {
+  return Buffer.alloc((blockBytes - (bytes % blockBytes)) % blockBytes);
+}
+
+/** What stands behind the last one. */
+export function tarEnd(): Buffer {
+  return Buffer.alloc(2 * blockBytes);
+}
+
+/** What stands before a content of so many bytes; the content of the entry says only that it is a file. */
+export function tarHeader(entry: TarEntry, bytes: number): Buffer {
   const { path, target = '', mode = 0o755, owner = 0, group = 0 } = entry;
   for (const name of [path, target])
     if (Buffer.byteLength(name) > longestName)
@@ -35,7 +45,7 @@ function header(entry: TarEntry): Buffer {
   block.write(octal(mode, 7), 100);
   block.write(octal(owner, 7), 108);
   block.write(octal(group, 7), 116);
-  block.write(octal(entry.content?.length ?? 0, 11), 124);
+  writeSize(block, bytes);
   block.write(octal(0, 11), 136);
   block.write('        ', 148);
   block.write(kindOf(entry), 156);
@@ -44,6 +54,16 @@ function header(entry: TarEntry): Buffer {
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${octal(sum, 6)} `, 148);
   return block;
+}
+
+/** Eleven octal digits reach to 8 GiB; beyond, a binary number with its first bit set. */
+function writeSize(block: Buffer, bytes: number): void {
+  if (bytes < 8 ** 11) {
+    block.write(octal(bytes, 11), 124);
+    return;
+  }
+  block.writeUInt8(0x80, 124);
+  block.writeBigUInt64BE(BigInt(bytes), 128);
 }
 
 function kindOf({ content, target }: TarEntry): string {
