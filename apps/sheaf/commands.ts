@@ -29,6 +29,10 @@ const commands: Readonly<
     summary: 'list, load and remove images of containers',
     load: async () => (await import('./images.ts')).images,
   },
+  bundle: {
+    summary: 'carry charts and images of add-ons to hosts without a network',
+    load: async () => (await import('./bundle/bundle.ts')).bundle,
+  },
   backup: {
     summary: 'copy the store and its keys into files',
     load: async () => (await import('./backup.ts')).backup,

@@ -16,6 +16,20 @@ export interface HelmHostOptions {
 /** Where the set-up builds what is not on the PATH. */
 const builtTools = fileURLToPath(new URL('../../.cache/tools/', import.meta.url));
 
+/** Charts that the host has been given. */
+export function chartsDirectory(dataDir: string): string {
+  return join(dataDir, 'charts');
+}
+
+/** Programs that the host has been given, or has built. */
+export function toolsDirectory(dataDir: string): string {
+  return join(dataDir, 'tools');
+}
+
+export function helmSource(dataDir: string): HelmSource {
+  return new HelmSource({ directories: [builtTools], buildDirectory: toolsDirectory(dataDir) });
+}
+
 /** The containers of this host, and beside them its Helm as a program that pods of charts run. */
 export function withHelm(
   engine: { readonly containers: Containers; readonly images: ContainerImages },
@@ -26,9 +40,9 @@ export function withHelm(
     clock,
     programs: [
       helmProgram({
-        source: new HelmSource({ directories: [builtTools], buildDirectory: join(dataDir, 'tools') }),
+        source: helmSource(dataDir),
         serverAddress,
-        chartsDirectory: join(dataDir, 'charts'),
+        chartsDirectory: chartsDirectory(dataDir),
       }),
     ],
   });

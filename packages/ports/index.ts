@@ -1,4 +1,6 @@
+export * from './bundles.ts';
 export * from './capability.ts';
+export * from './chart-contents.ts';
 export * from './container-disks.ts';
 export * from './containers/index.ts';
 export * from './helm.ts';

@@ -16,6 +16,11 @@ export interface MachineCommand {
   run(call: MachineCall): Promise<number>;
 }
 
+/** One that needs no server, or not always. */
+export interface HostCommand extends Omit<MachineCommand, 'run'> {
+  runHere(given: Arguments): Promise<number>;
+}
+
 export interface MachineCall {
   readonly client: Client;
   readonly namespace: string;
@@ -42,7 +47,7 @@ const sharedHelp = `  -n, --namespace NS   default: default
 
 export function runMachineCommand(
   name: string,
-  command: MachineCommand,
+  command: MachineCommand | HostCommand,
   args: readonly string[],
 ): Promise<number> {
   const cut = args.indexOf('--');
@@ -55,7 +60,10 @@ export function runMachineCommand(
       usage: `Usage: sheaf ${name} ${words}\n\n${command.summary}.\n\n${help}${sharedHelp}`,
       positionals: leadingWords(words),
       options: { ...shared, ...options },
-      run: (given) => withServer(given, (call) => command.run({ ...call, further })),
+      run: (given) =>
+        'runHere' in command
+          ? command.runHere(given)
+          : withServer(given, (call) => command.run({ ...call, further })),
     },
     own,
   );
@@ -68,10 +76,11 @@ function leadingWords(words: string): number {
   return end < 0 ? list.length : end;
 }
 
-async function withServer(
+/** Calls `run` with a client of the server that the options name. @throws KubeconfigError */
+export async function withServer<T>(
   { positionals, flags, dataDir }: Arguments,
-  run: (call: Omit<MachineCall, 'further'>) => Promise<number>,
-): Promise<number> {
+  run: (call: Omit<MachineCall, 'further'>) => Promise<T>,
+): Promise<T> {
   const path = kubeconfigOf(flags, dataDir);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new KubeconfigError(`${path} cannot be read`, { cause });

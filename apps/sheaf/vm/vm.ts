@@ -1,6 +1,6 @@
 import { remove, snapshot } from './change-commands.ts';
 import { create } from './create.ts';
-import { type MachineCommand, runMachineCommand } from './machine-command.ts';
+import { type HostCommand, type MachineCommand, runMachineCommand } from './machine-command.ts';
 import { restart, start, stop } from './power-commands.ts';
 import { list, why } from './show-commands.ts';
 import { console, log, portForward, screenshot, ssh } from './stream-commands.ts';
@@ -29,7 +29,7 @@ export function vm(args: readonly string[]): Promise<number> {
 /** The command of the first argument; without one, or with an unknown one, the list of all. */
 export async function runWord(
   program: string,
-  all: Readonly<Record<string, MachineCommand>>,
+  all: Readonly<Record<string, MachineCommand | HostCommand>>,
   args: readonly string[],
 ): Promise<number> {
   const [word = '--help', ...rest] = args;
@@ -42,7 +42,7 @@ export async function runWord(
   return isHelp ? 0 : 2;
 }
 
-function usage(program: string, all: Readonly<Record<string, MachineCommand>>): string {
+function usage(program: string, all: Readonly<Record<string, MachineCommand | HostCommand>>): string {
   const lines = Object.entries(all).map(
     ([word, { summary }]) => `  sheaf ${program} ${word.padEnd(12)} ${summary}`,
   );

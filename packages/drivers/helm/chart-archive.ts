@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findStoredChart } from './chart-store.ts';
 import { failureNamed } from './failure-words.ts';
 import { HelmError, type HelmSession } from './helm-session.ts';
 import type { OperationOrder } from './operation-order.ts';
@@ -16,22 +16,14 @@ export interface RunPlaces {
   readonly charts: string;
 }
 
-/** The repository of add-ons that are part of a release: its charts are those of the host. */
-export const packagedRepository = 'http://harvester-cluster-repo.cattle-system.svc/charts';
-
-/** The directory of charts of one repository. */
-export function repositoryDirectory(charts: string, repo: string): string {
-  if (repo === packagedRepository) return charts;
-  return join(charts, createHash('sha256').update(repo).digest('hex').slice(0, 16));
-}
-
 /** A file with the chart: what is mounted, what the host has, else what the repository gives. @throws HelmError */
 export async function chartArchive(
   helm: HelmSession,
   order: OperationOrder,
   places: RunPlaces,
 ): Promise<string> {
-  return (await mountedChart(order, places)) ?? hostChart(order, places) ?? pulledChart(helm, order, places);
+  const here = (await mountedChart(order, places)) ?? findStoredChart(places.charts, order);
+  return here ?? pulledChart(helm, order, places);
 }
 
 async function mountedChart(
@@ -43,13 +35,6 @@ async function mountedChart(
   const archive = join(work, 'chart.tgz');
   await writeFile(archive, Buffer.from(await readFile(path, 'utf8'), 'base64'));
   return archive;
-}
-
-function hostChart({ chart, version, repo }: OperationOrder, { charts }: RunPlaces): string | undefined {
-  const isName = /^[\w.-]+$/.test(chart) && /^[\w.+-]*$/.test(version);
-  if (charts === '' || repo === '' || !isName) return undefined;
-  const path = join(repositoryDirectory(charts, repo), `${chart}-${version}.tgz`);
-  return existsSync(path) ? path : undefined;
 }
 
 async function pulledChart(helm: HelmSession, order: OperationOrder, places: RunPlaces): Promise<string> {

@@ -5,6 +5,8 @@ import { addonRule } from './admission.ts';
 import { makePackaged } from './packaged.ts';
 import { reconcileAddon } from './reconcile.ts';
 
+export { valuesOf as addonValues } from './addon-chart.ts';
+
 const concurrency = 4;
 
 /** What add-ons may be; added while the server is put together. */

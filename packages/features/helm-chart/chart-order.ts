@@ -21,7 +21,7 @@ export function argumentsOf({ spec = {} }: HelmChart, kind: OperationKind): read
 }
 
 /** What looks like a number, a truth value or nothing is one; a text has its commas escaped. */
-function setArguments(set: Readonly<Record<string, number | string>> = {}): readonly string[] {
+export function setArguments(set: Readonly<Record<string, number | string>> = {}): readonly string[] {
   return Object.entries(set)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, value]) => {

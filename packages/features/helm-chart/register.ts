@@ -5,6 +5,9 @@ import { chartLabel } from './chart-names.ts';
 import { referencesOf } from './chart-values.ts';
 import { reconcileChart } from './reconcile.ts';
 
+export { extend } from './bundle-routes.ts';
+export { chartNeed } from './chart-need.ts';
+
 const concurrency = 4;
 
 /** Installs, updates and uninstalls the charts that HelmCharts name, each operation a Job. */

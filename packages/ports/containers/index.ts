@@ -5,4 +5,5 @@ export * from './container-process.ts';
 export * from './container-security.ts';
 export * from './container-state.ts';
 export * from './containers.ts';
+export * from './image-name.ts';
 export * from './sandbox.ts';

@@ -1,7 +1,6 @@
 import { type AccessQuestion, emptyAnswer, jsonAnswer, type Route, type RouteRequest } from '@sheaf/api';
 import { badRequest, type JsonObject, StatusError } from '@sheaf/base';
-import type { ContainerImage, ContainerImages, Containers } from '@sheaf/ports';
-import { readImageName } from '../pod/image-name.ts';
+import { type ContainerImage, type ContainerImages, type Containers, readImageName } from '@sheaf/ports';
 
 export interface ImageParts {
   readonly nodeName: string;
@@ -66,7 +65,7 @@ async function remove(parts: ImageParts, request: RouteRequest): Promise<ReturnT
   await letIn(parts, request, 'delete');
   const { images } = parts;
   const { reference: text = '' } = request.parameters;
-  const reference = imageId.test(text) ? text : readImageName(text)?.reference;
+  const reference = imageId.test(text) ? text : readImageName(text)?.stored;
   if (reference === undefined) throw badRequest(`${JSON.stringify(text)} is no name of an image`);
   const found = await images.find(reference, request.signal);
   if (!found)

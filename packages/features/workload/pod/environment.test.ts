@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Container, Pod } from '@sheaf/api/workload/index';
+import { readImageName } from '@sheaf/ports';
 import { environmentOf, expand } from './environment.ts';
-import { readImageName } from './image-name.ts';
 
 const pod: Pod = {
   metadata: { namespace: 'red', name: 'web-0', uid: 'u', labels: { app: 'web', tier: 'a "b"' } },

@@ -1,11 +1,13 @@
 import type { Container, Pod } from '@sheaf/api/workload/index';
 import { type Clock, type Disposable, StatusError, toError } from '@sheaf/base';
-import type { ContainerImage, ContainerImages, PullOrder } from '@sheaf/ports';
+import { type ContainerImage, type ContainerImages, type PullOrder, readImageName } from '@sheaf/ports';
 import { durationText, type StartProblem } from './container-status.ts';
-import { pullPolicyOf, readImageName } from './image-name.ts';
+import { pullPolicyOf } from './pull-policy.ts';
 
 export interface ImageKeeperOptions {
   readonly images: ContainerImages;
+  /** A bundle says what the name means here: no registry is asked for another. */
+  readonly isBundled: (reference: string) => boolean;
   readonly clock: Clock;
   /** Who may pull from a registry, as the Secrets of a pod say. */
   readonly credentialsOf: (
@@ -97,16 +99,17 @@ export class ImageKeeper implements Disposable {
       return fault('InvalidImageName', message);
     }
     const policy = pullPolicyOf(container.imagePullPolicy, name);
+    const isAsked = policy === 'Always' && !this.#options.isBundled(name.stored);
     const there =
       this.#pulled.get(need.runId) ??
-      (policy === 'Always' ? undefined : await this.#options.images.find(name.reference, signal));
+      (isAsked ? undefined : await this.#options.images.find(name.stored, signal));
     if (there) return this.#found(need, there);
     if (policy === 'Never') {
       const message = `Container image "${text}" is not present with pull policy of Never`;
       this.#options.tell(pod, { type: 'Warning', reason: 'ErrImageNeverPull', message });
       return fault('ErrImageNeverPull', message);
     }
-    return this.#resting(need) ?? (await this.#pull(need, name.reference, signal));
+    return this.#resting(need) ?? (await this.#pull(need, name.stored, signal));
   }
 
   #found(need: ImageNeed, image: ContainerImage): ImageAnswer {

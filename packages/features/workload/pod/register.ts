@@ -29,6 +29,8 @@ export interface PodHost {
   readonly clusterNames: () => ClusterNames;
   /** The disk behind a claim, or why there is none yet. */
   readonly diskOf: FindDisk;
+  /** Images that a loaded bundle has brought: their names mean these. Absent: none. */
+  readonly isBundled?: (reference: string) => boolean;
 }
 
 const concurrency = 8;
@@ -59,6 +61,7 @@ export function register(manager: Manager, host: PodHost): void {
   const keeper = lifetime.add(
     new ImageKeeper({
       images,
+      isBundled: host.isBundled ?? (() => false),
       clock,
       tell,
       async credentialsOf(pod, reference, signal) {

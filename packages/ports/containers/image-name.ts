@@ -9,6 +9,8 @@ export interface ImageName {
   readonly reference: string;
   readonly registry: string;
   readonly tag: string | undefined;
+  /** How an image store knows it: a digest says everything, so that a tag beside it is left out. */
+  readonly stored: string;
 }
 
 /** The name of an image as registries know it; `undefined` for what is none. Without a registry it is Docker Hub's. */
@@ -19,7 +21,9 @@ export function readImageName(text: string): ImageName | undefined {
   const tag = groups['tag'] ?? (digest === undefined ? 'latest' : undefined);
   const { registry, repository } = placeOf(first, rest);
   const version = (tag === undefined ? '' : `:${tag}`) + (digest === undefined ? '' : `@${digest}`);
-  return { registry, tag, reference: `${registry}/${repository}${version}` };
+  const place = `${registry}/${repository}`;
+  const stored = digest === undefined ? `${place}${version}` : `${place}@${digest}`;
+  return { registry, tag, reference: `${place}${version}`, stored };
 }
 
 /** A first part with a dot or a port is a registry; any other one belongs to the name. */
@@ -31,11 +35,4 @@ function placeOf(
     return { registry: first, repository: rest };
   const repository = first === undefined ? `library/${rest}` : `${first}/${rest}`;
   return { registry: 'docker.io', repository: rest.includes('/') && first === undefined ? rest : repository };
-}
-
-export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
-
-/** What a container asks for; without a word, `latest` is looked for anew each time. */
-export function pullPolicyOf(asked: string | undefined, name: ImageName): PullPolicy {
-  return (asked as PullPolicy | undefined) ?? (name.tag === 'latest' ? 'Always' : 'IfNotPresent');
 }

@@ -1,0 +1,121 @@
+import {
+  type AccessQuestion,
+  type ApiExtensions,
+  dataAnswer,
+  jsonAnswer,
+  type PlainAnswer,
+  type Route,
+  type RouteRequest,
+} from '@sheaf/api';
+import { badRequest, type JsonObject, StatusError, toError } from '@sheaf/base';
+import type { BundleNews, Bundles, LoadedBundle } from '@sheaf/ports';
+
+export interface BundleParts {
+  readonly nodeName: string;
+  readonly bundles: Bundles;
+}
+
+const place = '/v1/sheaf/nodes/{node}/bundles';
+/** What an archive may have at most; its room on the disk is asked when its index has come. */
+const mostBytes = 2 ** 42;
+const idPattern = /^[0-9a-f]{16}$/;
+
+/** The bundles of a node: looked at, loaded, removed; added while the server is put together. */
+export function extend(api: ApiExtensions, parts: BundleParts): void {
+  for (const route of bundleRoutes(parts)) api.addRoute(route);
+}
+
+export function bundleRoutes(parts: BundleParts): readonly Route[] {
+  const access = 'authorized';
+  return [
+    { method: 'GET', path: place, access, handle: (request) => list(parts, request) },
+    {
+      method: 'POST',
+      path: place,
+      access,
+      isLongRunning: true,
+      bodyLimitBytes: mostBytes,
+      handle: (request) => load(parts, request),
+    },
+    { method: 'DELETE', path: `${place}/{id}`, access, handle: (request) => remove(parts, request) },
+  ];
+}
+
+async function list(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
+  await letIn(parts, request, 'list');
+  return jsonAnswer(200, { items: parts.bundles.list().map(told) });
+}
+
+/** Refused as any request is until the archive has come whole; from then on each line tells one piece, and the last one the end. */
+async function load(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
+  await letIn(parts, request, 'create');
+  const news = parts.bundles.load(request.body.stream(), request.signal)[Symbol.asyncIterator]();
+  const first = await news.next();
+  return dataAnswer('application/x-ndjson', linesOf(first, news));
+}
+
+async function* linesOf(
+  first: IteratorResult<BundleNews>,
+  news: AsyncIterator<BundleNews>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = first; !next.done; next = await news.next()) yield line(wordsOf(next.value));
+  } catch (thrown) {
+    yield line({ step: 'failed', message: toError(thrown).message });
+  } finally {
+    // Whoever stops reading ends the load, too.
+    await news.return?.();
+  }
+}
+
+function wordsOf(news: BundleNews): JsonObject {
+  if (news.step !== 'received') return { ...news };
+  const { charts, images } = news.index;
+  return { step: news.step, id: news.id, charts: charts.length, images: images.length };
+}
+
+function line(value: JsonObject): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(value)}\n`);
+}
+
+async function remove(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
+  await letIn(parts, request, 'delete');
+  const { id = '' } = request.parameters;
+  if (!idPattern.test(id))
+    throw badRequest(
+      `${JSON.stringify(id)} is no id of a bundle: it has 16 hex digits; see: sheaf bundle ls`,
+    );
+  const { kept } = await parts.bundles.remove(id, request.signal);
+  return jsonAnswer(200, { kept: [...kept] });
+}
+
+async function letIn({ nodeName }: BundleParts, request: RouteRequest, verb: string): Promise<void> {
+  const { node: name = '' } = request.parameters;
+  const question: AccessQuestion = { verb, group: '', resource: 'nodes', subresource: 'bundles', name };
+  await request.authorize(question);
+  if (name === nodeName) return;
+  const message = `this Sheaf runs the node ${nodeName}, and knows nothing of the bundles of ${name}`;
+  throw new StatusError({ reason: 'NotFound', message });
+}
+
+function told({
+  id,
+  loadedAt,
+  platform,
+  purposes,
+  charts,
+  images,
+  programs,
+  parts,
+}: LoadedBundle): JsonObject {
+  return {
+    id,
+    loadedAt: new Date(loadedAt).toISOString(),
+    platform,
+    purposes: [...purposes],
+    charts: charts.map(({ repo, chart, version }) => ({ repo, chart, version })),
+    images: images.map(({ reference }) => reference),
+    programs: programs.map(({ name, version }) => `${name} ${version}`),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
