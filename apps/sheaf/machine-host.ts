@@ -86,13 +86,16 @@ export async function openMachineHost(options: MachineHostOptions): Promise<Mach
   ]);
   const { emulator } = options;
   const directory = join(dataDir, 'machines');
+  const mayWrite = (path: string): Promise<boolean> =>
+    disk.volumes.mayWrite(path, new AbortController().signal);
   const hypervisor = openQemu({
     ...surroundings,
     directory,
+    mayWrite,
     ...(emulator === undefined ? {} : { emulator }),
   });
   const probing = new Probing(hypervisor, surroundings);
-  const workloads = openWorkloadHost({ ...options, hasContainers: options.hasContainers ?? true });
+  const workloads = openWorkloadHost({ ...options, mayWrite, hasContainers: options.hasContainers ?? true });
   return {
     nodeName,
     facts: openHost(dataDir),

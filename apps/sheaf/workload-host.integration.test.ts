@@ -13,7 +13,12 @@ async function withHost(
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sheaf-workloads-'));
   const surroundings = { clock: systemClock, random: systemRandom, logger: silentLogger };
-  const host = openWorkloadHost({ ...surroundings, dataDir, hasContainers });
+  const host = openWorkloadHost({
+    mayWrite: () => Promise.resolve(true),
+    ...surroundings,
+    dataDir,
+    hasContainers,
+  });
   try {
     await use(host, dataDir);
   } finally {

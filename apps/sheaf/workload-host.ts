@@ -15,10 +15,13 @@ import type {
   PodVolumes,
   ServiceProxy,
 } from '@sheaf/ports';
+import { type BundleHost, openBundleHost } from './bundle-host.ts';
 import { withHelm } from './helm-host.ts';
 import { serviceNetwork } from './service-network.ts';
 
 export interface WorkloadHostOptions {
+  /** Asked of the disk of a volume that is open, with its lock, before anything is written. */
+  readonly mayWrite: (path: string) => Promise<boolean>;
   /** Absolute. */
   readonly dataDir: string;
   readonly clock: Clock;
@@ -29,7 +32,7 @@ export interface WorkloadHostOptions {
 }
 
 /** What this machine runs pods with. */
-export interface WorkloadHost {
+export interface WorkloadHost extends BundleHost {
   readonly containers: Containers;
   readonly images: ContainerImages;
   readonly volumes: PodVolumes;
@@ -78,9 +81,10 @@ export function openWorkloadHost(options: WorkloadHostOptions): WorkloadHost {
   const { containers, images } = hasContainers ? withHelm(podman, programs) : podman;
   const looking = new Looking(podman.look, { clock, logger, isRepeated: hasContainers });
   return {
+    ...openBundleHost({ dataDir, clock, logger, images }),
     containers,
     images,
-    volumes: openPodVolumes({ directory: join(dataDir, 'pods'), clock }),
+    volumes: openPodVolumes({ directory: join(dataDir, 'pods'), clock, mayWrite: options.mayWrite }),
     checks: networkChecks,
     services: hasContainers ? openServices(podman.podBridge, { clock, random, logger }) : undefined,
     reachServerAt(address) {

@@ -222,6 +222,7 @@ export async function measureAdoption({ subject, sizes, record }: Parts): Promis
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
+      mayWrite: () => Promise.resolve(true),
     });
     const begun = performance.now();
     const found = await hypervisor.list(AbortSignal.timeout(30_000));

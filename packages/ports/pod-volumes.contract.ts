@@ -25,6 +25,8 @@ export interface PodVolumesBench {
   growDisk(disk: DiskFile, bytes: number): Promise<void>;
   /** As a virtual machine has it open, until what it answers is called. */
   openDisk(disk: DiskFile): Promise<() => Promise<void>>;
+  /** From now on nobody may begin to write to it: its volume has gone on in another file. */
+  outdate(disk: DiskFile): void;
   /** The driver ends, wherever it is, and begins again. */
   restart(): Promise<void>;
   restartHost(): Promise<void>;
@@ -56,6 +58,7 @@ export function testPodVolumes({ driver, withBench, whyNoMounts, whyNoDisks }: P
   check('last words are those of one run, and not too many', messages);
   check('a disk gets a file system once, and pods share it', disks, whyNoDisks);
   check('a disk that is open elsewhere is refused', openDisks, whyNoDisks);
+  check('a disk that its volume has left is not touched', outdatedDisk, whyNoDisks);
   check('a file system grows with its disk', growth, whyNoDisks);
   check('what was made is found again by a later life, and goes without a trace', laterLife, whyNoDisks);
   check('a host that has restarted is made as it was', restartedHost, whyNoDisks);
@@ -229,6 +232,25 @@ async function openDisks(bench: PodVolumesBench): Promise<void> {
   await close();
   const { hostPath } = await volumes.ensure('pod', diskOf(disk), signal);
   await bench.write(`${hostPath}/a`, 'x');
+  await volumes.remove('pod', signal);
+  assert.deepEqual(await bench.traces(), []);
+}
+
+async function outdatedDisk(bench: PodVolumesBench): Promise<void> {
+  const { volumes } = bench;
+  const [old, next] = [await bench.makeDisk(16 * mebibyte), await bench.makeDisk(16 * mebibyte)];
+  bench.outdate(old);
+  const words = /volume pvc-1 has gone on in another file .*try again/;
+  for (let time = 0; time < 2; time++)
+    await assert.rejects(volumes.ensure('pod', diskOf(old), signal), refusedAs('Conflict', words));
+  assert.deepEqual(await volumes.list('pod', signal), []);
+  const close = await bench.openDisk(old);
+  await close();
+  const { hostPath } = await volumes.ensure('pod', diskOf(next), signal);
+  await bench.write(`${hostPath}/a`, 'x');
+  bench.outdate(next);
+  await volumes.ensure('pod', diskOf(next), signal);
+  assert.equal(await bench.read(`${hostPath}/a`), 'x', 'what is mounted goes on');
   await volumes.remove('pod', signal);
   assert.deepEqual(await bench.traces(), []);
 }

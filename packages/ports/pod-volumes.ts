@@ -71,7 +71,8 @@ export interface PodVolumeCapabilities {
 /**
  * The directories and files of pods. Calls are idempotent; what was made is found again after a restart of this process. Calls
  * reject with a `StatusError` whose message says the way out: `BadRequest` for what cannot be, `Conflict` for a disk that somebody
- * else writes to, `ServiceUnavailable` where the host cannot do it, `NotFound` for what has to be there and is not.
+ * else writes to, or that its volume has left (`Volumes.mayWrite`, asked with its lock held), `ServiceUnavailable` where the host
+ * cannot do it, `NotFound` for what has to be there and is not.
  */
 export interface PodVolumes {
   capabilities(): PodVolumeCapabilities;

@@ -88,6 +88,7 @@ export class Installation {
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
+      mayWrite: () => Promise.resolve(true),
     });
     const signal = AbortSignal.timeout(30_000);
     for (const { id } of await hypervisor.list(signal)) await hypervisor.end(id, signal);

@@ -16,7 +16,7 @@ import { extend as extendByUploads, register as registerUploads } from '@sheaf/f
 import { extend, registerInstances, registerMachines } from '@sheaf/features/vm';
 import { UploadDesk } from '@sheaf/features/vm-image';
 import { extend as extendByVolumes, register as registerVolumes } from '@sheaf/features/volume';
-import type { Hypervisor } from '@sheaf/ports';
+import type { Hypervisor, Volumes } from '@sheaf/ports';
 import { Manager } from '@sheaf/runtime';
 import { startTestServer, testCertificates } from '@sheaf/testkit';
 import { testGuestImage } from '../../packages/drivers/qemu/firmware/test-guest.gen.ts';
@@ -57,7 +57,13 @@ const endMs = 30_000;
 export async function startMachineServer(): Promise<MachineServer | { readonly missing: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'sheaf-machines-'));
   const surroundings = { clock: systemClock, random: systemRandom, logger: silentLogger };
-  const qemu = openQemu({ ...surroundings, directory: join(directory, 'machines'), accelerator: 'tcg' });
+  const opened: { volumes?: Volumes } = {};
+  const qemu = openQemu({
+    ...surroundings,
+    directory: join(directory, 'machines'),
+    accelerator: 'tcg',
+    mayWrite: async (path) => (await opened.volumes?.mayWrite(path, new AbortController().signal)) ?? true,
+  });
   const { hypervisor: ability } = await qemu.probe(AbortSignal.timeout(endMs));
   if (!ability.isAvailable) {
     await rm(directory, { recursive: true, force: true });
@@ -72,6 +78,7 @@ export async function startMachineServer(): Promise<MachineServer | { readonly m
     overCommitment: 1,
   });
   const { images } = disk;
+  opened.volumes = disk.volumes;
   const uploads = new UploadDesk({ images, clock: systemClock });
   const test = await startTestServer({
     clock: systemClock,

@@ -25,6 +25,7 @@ export interface RealMachines {
 export async function withQemu(
   context: TestContext,
   use: (machines: RealMachines) => Promise<void>,
+  mayWrite: (path: string) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'volume-machine-'));
   const open = (): Hypervisor =>
@@ -34,6 +35,7 @@ export async function withQemu(
       random: systemRandom,
       logger: silentLogger,
       accelerator: 'tcg',
+      mayWrite,
     });
   let hypervisor = open();
   const reopen = (): Hypervisor => {
@@ -58,7 +60,7 @@ async function endAll(hypervisor: Hypervisor): Promise<void> {
     if (state !== 'ended') await hypervisor.end(id, bounded);
 }
 
-function specOf(id: string, files: readonly DiskFile[]): MachineSpec {
+export function specOf(id: string, files: readonly DiskFile[]): MachineSpec {
   return {
     id,
     title: 'default/m',

@@ -54,7 +54,11 @@ export async function withWorkloadHost(use: (host: WorkloadHost) => Promise<void
     random: systemRandom,
     extend: (api, own) => extend(api, { ...podman, client: own, clock: systemClock, nodeName }),
   });
-  const volumes = openPodVolumes({ directory: join(directory, 'pods'), clock: systemClock });
+  const volumes = openPodVolumes({
+    directory: join(directory, 'pods'),
+    clock: systemClock,
+    mayWrite: () => Promise.resolve(true),
+  });
   const manager = new Manager({ client, clock: systemClock, random: systemRandom, logger: silentLogger });
   const until = async (claim: () => Promise<boolean>): Promise<void> => {
     const end = performance.now() + patienceMs;

@@ -22,6 +22,8 @@ export interface DirectoryPodVolumesOptions {
   readonly layout: DirectoryLayout;
   readonly clock: Clock;
   readonly bootId: string;
+  /** Asked of each disk that is open, with its lock, before anything is written. */
+  readonly mayWrite: (path: string) => Promise<boolean>;
 }
 
 const unknown = missing('nobody has looked yet', 'probe this host');

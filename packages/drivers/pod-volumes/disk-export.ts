@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Clock, sleep } from '@sheaf/base';
 import type { DiskFile } from '@sheaf/ports';
 import { type LaunchEnd, launch } from '../qemu/launch.ts';
+import { hasOpen } from '../qemu/process-files.ts';
 import {
   isAlive,
   type ProcessIdentity,
@@ -30,6 +31,8 @@ const askAgainMs = 250;
 export interface ExportHost {
   readonly clock: Clock;
   readonly bootId: string;
+  /** Asked of each disk that is open, with its lock, before anything is written. */
+  readonly mayWrite: (path: string) => Promise<boolean>;
 }
 
 /**
@@ -64,6 +67,15 @@ export class DiskExport {
     }
     await this.end();
     await this.#start(disk, signal);
+  }
+
+  /**
+   * False where the volume has gone on in another file since it was looked up, and where an earlier life has begun to show another one.
+   * What is true stays so: nobody freezes a file that is locked.
+   */
+  async mayWrite({ path }: DiskFile): Promise<boolean> {
+    const identity = await this.#runningProcess();
+    return identity !== undefined && (await this.#host.mayWrite(path)) && (await hasOpen(identity.pid, path));
   }
 
   /** Writes everything back; nothing runs: only what is left of it is taken away. */

@@ -9,6 +9,7 @@ import { giveTreeToGroup } from './file-owner.ts';
 import { growMounted, prepareFileSystem } from './file-systems.ts';
 import { attachLoop, detachLoops, loopsOf } from './loop-devices.ts';
 import { mount, mountAt, mountsBelow, mountTable, unmount, unmountAnyway } from './mount-table.ts';
+import { refusals } from './refusals.ts';
 
 type DiskVolume = Extract<PodVolumeSpec, { kind: 'volume' }>;
 
@@ -64,14 +65,24 @@ export class DiskMounts {
     if (!(await shown.isUp())) await this.#letGo(shown, place);
     await shown.ensure(disk, signal);
     signal.throwIfAborted();
+    const isMounted = (await mountAt(place)) !== undefined;
+    if (!isMounted) await this.#confirm(shown, volume);
     const device = await attachLoop(shown.path);
-    if (!(await mountAt(place))) {
+    if (!isMounted) {
       const type = await prepareFileSystem({ volumeId, device }, fileSystem);
       await mkdir(place, { recursive: true });
       await mount('-t', type, device, place);
       await growMounted(type, place);
     }
     return place;
+  }
+
+  /** Before anything is written; what is mounted has been confirmed, and its disk has been locked since. */
+  async #confirm(shown: DiskExport, { volumeId, disk }: DiskVolume): Promise<void> {
+    if (await shown.mayWrite(disk)) return;
+    await detachLoops(shown.path, this.#host.clock);
+    await shown.end();
+    throw refusals.diskOutdated(volumeId);
   }
 
   /** Nobody is behind the mounts any more: whoever has files open there gets errors until they are made again. */

@@ -49,6 +49,7 @@ export class PodVolumesHost implements PodVolumesBench {
   readonly #directory: string;
   readonly #root: string;
   readonly group = process.getuid?.() === 0 ? 4242 : (process.getgid?.() ?? 0);
+  readonly #outdated = new Set<string>();
   #count = 0;
   volumes: PodVolumes;
 
@@ -167,6 +168,10 @@ export class PodVolumesHost implements PodVolumesBench {
     if (signal !== 'SIGKILL') throw new Error(`${order.program} was not called, or the call did not end it`);
   }
 
+  outdate({ path }: { readonly path: string }): void {
+    this.#outdated.add(path);
+  }
+
   async openDisk({ path }: { readonly path: string }): Promise<() => Promise<void>> {
     const holder = spawn('qemu-io', ['-f', 'qcow2', path], { stdio: ['pipe', 'pipe', 'inherit'] });
     const ended = once(holder, 'exit');
@@ -232,6 +237,7 @@ export class PodVolumesHost implements PodVolumesBench {
   }
 
   #open(): PodVolumes {
-    return openPodVolumes({ directory: this.directory, clock: systemClock });
+    const mayWrite = (path: string) => Promise.resolve(!this.#outdated.has(path));
+    return openPodVolumes({ directory: this.directory, clock: systemClock, mayWrite });
   }
 }

@@ -85,6 +85,22 @@ testDisks('a life that is killed at any program is followed by one that goes on'
     }
 });
 
+testDisks('a disk that an earlier life has begun to show is not that of now', async (host) => {
+  const [old, now] = [await dataSpec(host), await dataSpec(host)];
+  const before = await host.read(old.disk.path);
+  await host.die({ podUid: 'pod', volume: old, program: 'losetup', when: 'before' });
+  await assert.rejects(host.volumes.ensure('pod', now, signal), {
+    reason: 'Conflict',
+    message: /gone on in another file .*try again/,
+  });
+  assert.equal(await host.read(old.disk.path), before);
+  const { hostPath } = await host.volumes.ensure('pod', now, signal);
+  await host.write(`${hostPath}/a`, 'kept');
+  await host.volumes.remove('pod', signal);
+  assert.deepEqual(await host.traces(), []);
+  assert.equal(await host.read(old.disk.path), before);
+});
+
 testDisks('a disk that a process uses stays whole until it is let go', async (host) => {
   const spec = await dataSpec(host);
   const { hostPath } = await host.volumes.ensure('pod', spec, signal);

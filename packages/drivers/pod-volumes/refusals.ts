@@ -24,6 +24,11 @@ export const refusals = {
       'Conflict',
       `the disk of volume ${volumeId} is open elsewhere: stop the virtual machine, or wait for the copy, that uses it`,
     ),
+  diskOutdated: (volumeId: string) =>
+    refusal(
+      'Conflict',
+      `volume ${volumeId} has gone on in another file while its disk was opened: try again`,
+    ),
   diskUnusable: (volumeId: string, words: string) =>
     refusal(
       'ServiceUnavailable',

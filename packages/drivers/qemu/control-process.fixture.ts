@@ -18,6 +18,7 @@ const hypervisor = openQemu({
   clock: systemClock,
   random: systemRandom,
   logger: silentLogger,
+  mayWrite: () => Promise.resolve(true),
   limits: { answerMs: 1000, heartbeatMs: 200 },
 });
 const { signal } = new AbortController();

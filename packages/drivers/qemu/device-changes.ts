@@ -1,6 +1,7 @@
 import { type JsonValue, StatusError } from '@sheaf/base';
 import type { MachineSpec } from '@sheaf/ports';
 import { portId } from './device-names.ts';
+import type { FileGuard } from './file-guard.ts';
 import { deviceIds, devicesPath } from './machine-facts.ts';
 import type { MachineLink } from './machine-link.ts';
 import { QmpError } from './qmp-client.ts';
@@ -10,6 +11,7 @@ import { type LeavingDevices, tidyDevices } from './tidy-devices.ts';
 export interface ChangedMachine extends LeavingDevices {
   readonly spec: MachineSpec;
   readonly link: MachineLink;
+  readonly mayWrite: FileGuard;
 }
 
 export async function isPresent(link: MachineLink, device: string): Promise<boolean> {

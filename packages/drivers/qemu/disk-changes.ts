@@ -4,11 +4,13 @@ import { blockNode, diskDevice, isVirtioDisk } from './command-line/devices.ts';
 import { askToLeave, type ChangedMachine, freePort, isAttached, isPresent } from './device-changes.ts';
 import { diskId, diskNode, diskNodePrefix } from './device-names.ts';
 import { ensureNode, removeDiskNodes, removeNodes } from './disk-nodes.ts';
+import { confirmFile } from './file-guard.ts';
 import { tellingHolder } from './lock-refusal.ts';
 import { driveOf, numberAt, pathIn } from './machine-facts.ts';
 import type { MachineLink } from './machine-link.ts';
 import { objectAt, QmpSilence, textAt } from './qmp-client.ts';
 
+/** Its file is open, with its lock, before the guest sees the disk: in between it is asked whether it may be written to. */
 export async function attachDisk(machine: ChangedMachine, disk: MachineDisk): Promise<void> {
   const { link, spec } = machine;
   if (!(await isAttached(machine, diskId(disk.name)))) {
@@ -16,6 +18,7 @@ export async function attachDisk(machine: ChangedMachine, disk: MachineDisk): Pr
     await tellingHolder(disk.file?.path, async () => {
       if (disk.file) await ensureNode(link, blockNode(disk, disk.file));
       try {
+        await confirmFile(machine, disk);
         await link.execute('device_add', diskDevice(disk, spec.machineType, place));
       } catch (error) {
         await removeDiskNodes(link, diskNodePrefix(disk.name));
@@ -82,9 +85,10 @@ export async function limitDrive(link: MachineLink, name: string, limits: DiskLi
  * refused is closed again, so that a file which is open in vain is not taken for one that the machine writes to.
  */
 export async function switchDisks(
-  { link, spec }: Pick<ChangedMachine, 'link' | 'spec'>,
+  machine: Pick<ChangedMachine, 'link' | 'spec' | 'mayWrite'>,
   disks: readonly { readonly name: string; readonly overlay: DiskFile }[],
 ): Promise<void> {
+  const { link, spec } = machine;
   const opened: string[] = [];
   const actions: JsonValue[] = [];
   try {
@@ -99,6 +103,7 @@ export async function switchDisks(
         ensureNode(link, { ...blockNode(disk, overlay), backing: null }),
       );
       opened.push(overlayNode);
+      await confirmFile(machine, { ...disk, file: overlay });
       actions.push({ type: 'blockdev-snapshot', data: { node: topNode(inserted), overlay: overlayNode } });
     }
     if (actions.length > 0) await link.execute('transaction', { actions });

@@ -1,4 +1,5 @@
 import type { Clock, Logger, Random } from '@sheaf/base';
+import type { FileGuard } from './file-guard.ts';
 import type { HostPrograms } from './host-programs.ts';
 import type { Launcher } from './launcher.ts';
 import type { PersistentState } from './persistent-state.ts';
@@ -41,5 +42,7 @@ export interface MachineHost {
   /** What was found by the last look. */
   readonly programs: () => HostPrograms;
   readonly accelerator: () => 'kvm' | 'tcg';
+  /** By what the owner of a file knows of it; `Machine.mayWrite` looks also at what is open. */
+  readonly mayWrite: FileGuard;
   readonly announce: (id: string) => void;
 }

@@ -3,6 +3,7 @@ import type { MachineEnd, MachineObservation, MachineSpec } from '@sheaf/ports';
 import type { ChangedMachine } from './device-changes.ts';
 import { fileNames, tapName } from './device-names.ts';
 import { endOfDeath, endOfStatus, endProcess, releaseHostResources } from './ending.ts';
+import { type FileGuard, guardOf } from './file-guard.ts';
 import { type FirstAnswer, untilAnswered } from './first-answer.ts';
 import type { MachineHost } from './host.ts';
 import type { Launching } from './launcher.ts';
@@ -35,6 +36,7 @@ export class Machine implements Disposable {
   readonly files: MachineFiles;
   /** What changes the machine happens in turn. */
   readonly queue = new TaskQueue();
+  readonly mayWrite: FileGuard;
   readonly #host: MachineHost;
   #link: MachineLink | undefined;
   #attaching: Promise<MachineLink> | undefined;
@@ -48,6 +50,7 @@ export class Machine implements Disposable {
     this.id = id;
     this.files = options.files;
     this.#host = options.host;
+    this.mayWrite = guardOf(options.files, options.host);
   }
 
   /** How it is now; `undefined` if there is none. What has ended is brought to its end on the way. */
@@ -83,13 +86,12 @@ export class Machine implements Disposable {
   }
 
   /** Ends the process; a cause that is there already stays. */
-  async end(): Promise<void> {
+  async end(end: MachineEnd = { cause: 'stopped' }): Promise<void> {
     const seen = this.#mustBeThere(await this.observe());
     if (seen.state === 'ended') return;
     const record = await this.files.readRecord();
     const identity = await this.files.readProcess(fileNames.machine);
     if (!record) return;
-    const end: MachineEnd = { cause: 'stopped' };
     const last = identity ? await this.#finish({ record, identity, end }) : await this.#settle(record, end);
     if (last.state !== 'ended')
       throw new StatusError({
@@ -136,6 +138,7 @@ export class Machine implements Disposable {
       return await task({
         link,
         spec: record.spec,
+        mayWrite: this.mayWrite,
         leaving: () => this.leaving(),
         setLeaving: (device, isLeaving) => this.setLeaving(device, isLeaving),
         onNicGone: (name) => this.onNicGone(name),
@@ -286,7 +289,8 @@ export class Machine implements Disposable {
   async #settleMemory(link: MachineLink, { spec }: MachineRecord): Promise<void> {
     const { memoryOrder } = await this.files.readNotes();
     const { clock } = this.#host;
-    if (memoryOrder) await settleMemory({ link, spec, files: this.files, clock }, memoryOrder);
+    const { files, mayWrite } = this;
+    if (memoryOrder) await settleMemory({ link, spec, files, mayWrite, clock }, memoryOrder);
   }
 
   #onEvent(event: QmpEvent): void {

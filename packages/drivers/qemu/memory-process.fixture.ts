@@ -12,7 +12,13 @@ import { openQemu } from './register.ts';
 // The timers of the clock do not keep it.
 process.stdin.resume();
 const [directory = '', id = '', order = ''] = process.argv.slice(2);
-const hypervisor = openQemu({ directory, clock: systemClock, random: systemRandom, logger: silentLogger });
+const hypervisor = openQemu({
+  directory,
+  clock: systemClock,
+  random: systemRandom,
+  logger: silentLogger,
+  mayWrite: () => Promise.resolve(true),
+});
 const { signal } = new AbortController();
 await hypervisor.find(id, signal);
 process.stdout.write('opened\n');

@@ -99,7 +99,8 @@ export class MemorySaves {
 
   async #settle(machine: Machine, order: MemoryOrder): Promise<void> {
     const { link, record } = await machine.link();
-    await settleMemory({ link, spec: record.spec, files: machine.files, clock: this.#host.clock }, order);
+    const { files, mayWrite } = machine;
+    await settleMemory({ link, spec: record.spec, files, mayWrite, clock: this.#host.clock }, order);
   }
 }
 

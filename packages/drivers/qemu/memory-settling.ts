@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { type Clock, sleep } from '@sheaf/base';
 import type { MachineSpec, MemoryOrder } from '@sheaf/ports';
 import { switchDisks } from './disk-changes.ts';
+import type { FileGuard } from './file-guard.ts';
 import { driveOf, pathIn } from './machine-facts.ts';
 import type { MachineFiles } from './machine-files.ts';
 import type { MachineLink } from './machine-link.ts';
@@ -13,6 +14,7 @@ interface SettledMachine {
   readonly link: MachineLink;
   readonly spec: MachineSpec;
   readonly files: MachineFiles;
+  readonly mayWrite: FileGuard;
   readonly clock: Clock;
 }
 
@@ -46,12 +48,12 @@ export async function areSwitched(link: MachineLink, { disks }: MemoryOrder): Pr
 }
 
 async function switchAtMoment(machine: SettledMachine, order: MemoryOrder): Promise<void> {
-  const { link, spec } = machine;
+  const { link } = machine;
   if (await areSwitched(link, order)) return;
   // Only as long as the guest has done nothing since, its disks fit to what was kept.
   const isMoment = (await statusOf(link)) === 'postmigrate' && existsSync(order.path);
   try {
-    if (isMoment) await switchDisks({ link, spec }, order.disks);
+    if (isMoment) await switchDisks(machine, order.disks);
     else await rm(order.path, { force: true });
   } catch (error) {
     await rm(order.path, { force: true });

@@ -18,6 +18,8 @@ export interface QemuOptions {
   /** `auto`, if absent: KVM where a test guest runs under it. */
   readonly accelerator?: 'auto' | 'kvm' | 'tcg';
   readonly limits?: Partial<QemuLimits>;
+  /** Asked of each file that a machine has opened for writing, with its lock, before it writes. */
+  readonly mayWrite: (path: string) => Promise<boolean>;
   /** The program's name or path; `qemu-system-x86_64`, if absent. */
   readonly emulator?: string;
   /** The kernel's, if absent. */
@@ -46,6 +48,7 @@ export function openQemu(options: QemuOptions): Hypervisor {
     persistent: new PersistentState(join(directory, 'persistent')),
     programs: () => probe.programs(),
     accelerator: () => probe.accelerator(),
+    mayWrite: options.mayWrite,
     announce: (id) => {
       for (const listener of listeners) tell(listener, id, logger);
     },

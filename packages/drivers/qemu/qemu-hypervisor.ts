@@ -17,6 +17,7 @@ import { setMemory, setSockets } from './capacity-changes.ts';
 import type { ChangedMachine } from './device-changes.ts';
 import { tapName } from './device-names.ts';
 import { attachDisk, changeMedium, detachDisk, limitDrive, resizeDisk, switchDisks } from './disk-changes.ts';
+import { resume } from './file-guard.ts';
 import type { MachineHost } from './host.ts';
 import type { HostProbe } from './host-probe.ts';
 import type { Machine } from './machine.ts';
@@ -96,7 +97,10 @@ export class QemuHypervisor implements Hypervisor {
   }
 
   async resume(id: string, signal: AbortSignal): Promise<void> {
-    await this.#command(id, 'cont', signal);
+    await this.#inTurn(id, signal, async (machine) => {
+      await refuseWhileSaving(machine.files, id);
+      await resume(machine, this.#parts.host);
+    });
   }
 
   async pause(id: string, signal: AbortSignal): Promise<void> {

@@ -33,6 +33,7 @@ export class QemuWorld implements HypervisorWorld {
   readonly bridge?: NonNullable<HypervisorWorld['bridge']>;
   readonly #root: string;
   readonly #opened: Hypervisor[] = [];
+  readonly #outdated = new Set<string>();
   readonly #options: Partial<QemuOptions>;
   #boot: string | undefined;
 
@@ -66,6 +67,7 @@ export class QemuWorld implements HypervisorWorld {
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
+      mayWrite: (path) => Promise.resolve(!this.#outdated.has(path)),
       limits: { answerMs: 2000, heartbeatMs: 200, endMs: 2000, agentMs: 1000, serialLogBytes: 128 * 1024 },
       ...(this.#boot !== undefined && { bootId: this.#boot }),
       ...this.#options,
@@ -89,6 +91,10 @@ export class QemuWorld implements HypervisorWorld {
     const backing = ['-b', base.path, '-F', base.format];
     await run('qemu-img', ['create', '-q', '-u', '-f', 'qcow2', ...backing, path, '16M']);
     return { path, format: 'qcow2' };
+  }
+
+  outdate({ path }: DiskFile): void {
+    this.#outdated.add(path);
   }
 
   memoryPath(name: string): string {

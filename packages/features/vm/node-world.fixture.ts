@@ -24,6 +24,7 @@ export class Node {
   readonly clock: TestClock;
   readonly host: SimulatedHost;
   readonly volumeFiles = new Map<string, DiskFile>();
+  readonly #left = new Set<string>();
   readonly ownFiles = new Map<string, MachineFile>();
   /** Of all lives: two that begin alike would give their events the same names. */
   readonly #random = new SeededRandom(3);
@@ -33,7 +34,8 @@ export class Node {
   constructor(client: Client, clock: TestClock) {
     this.client = client;
     this.clock = clock;
-    this.host = new SimulatedHost({ clock, random: new SeededRandom(2) });
+    const mayWrite = (path: string) => Promise.resolve(!this.#left.has(path));
+    this.host = new SimulatedHost({ clock, random: new SeededRandom(2), mayWrite });
   }
 
   async start(): Promise<void> {
@@ -74,6 +76,25 @@ export class Node {
   async stop(): Promise<void> {
     await this.#manager?.stop();
     this.#driver?.dispose();
+  }
+
+  /** A claim that has its volume; resolves to the id of that. */
+  async bindClaim(name: string, path: string): Promise<string> {
+    const metadata = { namespace: 'default', name };
+    const { spec, metadata: made } = await this.client.create(resources.persistentVolumeClaims, {
+      metadata,
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+    });
+    const status = { phase: 'Bound' } as const;
+    await this.client.updateStatus(resources.persistentVolumeClaims, { metadata, spec, status });
+    this.volumeFiles.set(made.uid ?? '', { path, format: 'qcow2' });
+    return made.uid ?? '';
+  }
+
+  /** A volume goes on in another file; the one before is frozen. */
+  moveVolume(id: string, path: string): void {
+    this.#left.add(this.volumeFiles.get(id)?.path ?? '');
+    this.volumeFiles.set(id, { path, format: 'qcow2' });
   }
 
   #volume(id: string) {

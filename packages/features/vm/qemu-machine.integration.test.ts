@@ -40,6 +40,7 @@ async function withHost(context: TestContext, run: (host: Host) => Promise<void>
     random,
     logger: silentLogger,
     accelerator: 'tcg',
+    mayWrite: () => Promise.resolve(true),
   });
   const { hypervisor: ability } = await hypervisor.probe(AbortSignal.timeout(30_000));
   if (!ability.isAvailable) {

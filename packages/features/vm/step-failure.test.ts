@@ -1,25 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { resources } from '@sheaf/client';
 import { SimulatedHypervisor } from '@sheaf/testkit/hypervisor/index';
-import { type Node, place, withNode } from './node-world.fixture.ts';
+import { place, withNode } from './node-world.fixture.ts';
 import { machineResource } from './vm-resources.ts';
 
 const claimName = 'shared';
-
-async function makeClaim({ client, volumeFiles }: Node): Promise<void> {
-  const metadata = { namespace: 'default', name: claimName };
-  const claim = await client.create(resources.persistentVolumeClaims, {
-    metadata,
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
-  });
-  await client.updateStatus(resources.persistentVolumeClaims, {
-    metadata,
-    spec: claim.spec,
-    status: { phase: 'Bound' },
-  });
-  volumeFiles.set(claim.metadata.uid ?? '', { path: '/v/shared', format: 'qcow2' });
-}
 
 /** A machine that nothing in the API tells of has the file. */
 async function holdFile(hypervisor: SimulatedHypervisor, signal: AbortSignal): Promise<void> {
@@ -48,7 +33,7 @@ it('a disk that another machine was faster to take is told with its holder, and 
   await withNode(async (node) => {
     const { signal } = new AbortController();
     const hypervisor = new SimulatedHypervisor(node.host);
-    await makeClaim(node);
+    await node.bindClaim(claimName, '/v/shared');
     await node.create('Always');
     await node.start();
     await node.untilShown('Running');

@@ -21,6 +21,8 @@ export interface HypervisorWorld {
   makeDisk(name: string): Promise<DiskFile>;
   /** A new file that shows what `base` holds. */
   makeOverlay(name: string, base: DiskFile): Promise<DiskFile>;
+  /** From now on nobody may begin to write to it: its volume has gone on in another file. */
+  outdate(file: DiskFile): void;
   /** Where a machine's memory can be kept. */
   memoryPath(name: string): string;
   /** A bridge of the host and what is plugged into it; absent where none can be made. */

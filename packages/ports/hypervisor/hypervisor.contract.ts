@@ -47,6 +47,13 @@ import {
   tellsWhatCannotBeKept,
 } from './machine-memory.contract.ts';
 import { keepsSerialLog, missesAgent, sharesScreen, sharesSerial } from './machine-stream.contract.ts';
+import {
+  endsOutdatedLife,
+  endsOutdatedMemory,
+  endsOutdatedStart,
+  refusesOutdatedDisk,
+  refusesOutdatedSwitch,
+} from './outdated-file.contract.ts';
 
 export type { HypervisorWorld } from './hypervisor-scene.fixture.ts';
 
@@ -92,6 +99,11 @@ export function testHypervisor({ driver, skip, withWorld }: HypervisorContract):
     check('starts no machine with the memory of a different one', refusesMemoryOfOther);
     check('lets nobody write to a file that lies beneath that of another', guardsFilesBeneath);
     check('keeps no file open for a switch that is refused', closesRefusedSwitch);
+    check('ends a machine that has opened what a volume has left, before it runs', endsOutdatedStart);
+    check('ends it also in a later life', endsOutdatedLife);
+    check('ends it also when it goes on with its memory', endsOutdatedMemory);
+    check('gives no disk to a guest whose file a volume has left', refusesOutdatedDisk);
+    check('switches no disk to a file that was given up', refusesOutdatedSwitch);
     check('attaches and detaches network cards', attachesNics);
     check('plugs network cards into bridges, and out', plugsIntoBridges);
     check('forwards ports', forwardsPorts);

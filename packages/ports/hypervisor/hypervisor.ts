@@ -68,7 +68,10 @@ export interface Hypervisor extends Disposable {
    * most once; called again it tells how things are. Rejects where something that it needs is not there yet; call it again then.
    */
   start(spec: MachineSpec, signal: AbortSignal): Promise<MachineObservation>;
-  /** Lets the processors run. */
+  /**
+   * Lets the processors run. Until then nothing has been written, and with the locks of all files held it is asked whether they may be
+   * (`Volumes.mayWrite`); where one may not, the machine ends with `start-failed` and the call is refused as `Conflict`.
+   */
   resume(id: string, signal: AbortSignal): Promise<void>;
   pause(id: string, signal: AbortSignal): Promise<void>;
   reset(id: string, signal: AbortSignal): Promise<void>;
@@ -81,6 +84,7 @@ export interface Hypervisor extends Disposable {
   /** Removes what is kept under a persistent key. */
   forgetPersistent(key: string, signal: AbortSignal): Promise<void>;
 
+  /** Asked in the same way before the guest sees it; a `Conflict` leaves nothing open. */
   attachDisk(id: string, disk: MachineDisk, signal: AbortSignal): Promise<void>;
   /** Asks the guest to let go; `devices` of the observation tells when it has. */
   detachDisk(id: string, name: string, signal: AbortSignal): Promise<void>;
@@ -108,7 +112,8 @@ export interface Hypervisor extends Disposable {
   /**
    * Copies of all named disks as they were at one moment, made beside a running guest: from now on the machine writes to the
    * new file of each. The files exist already and have the old ones as their backing. All or none: what is refused leaves no new file
-   * open. After a crash within, `devices` of the observation tells which file each disk writes to, and no other is open.
+   * open, and a new file that has been given up meanwhile is refused as `Conflict`. After a crash within, `devices` of the observation
+   * tells which file each disk writes to, and no other is open.
    */
   switchDisks(
     id: string,

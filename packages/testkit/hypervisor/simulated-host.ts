@@ -32,6 +32,8 @@ export interface SimulatedHostOptions {
   readonly hasFile?: (path: string) => boolean;
   /** The files that a file lies on, which are open with it; none, if absent. */
   readonly filesBeneath?: (path: string) => readonly string[];
+  /** Whether who has a file open for writing may write to it; all may, if absent. */
+  readonly mayWrite?: (path: string) => Promise<boolean>;
   readonly bridges?: readonly string[];
   readonly capabilities?: Partial<HypervisorCapabilities>;
 }
@@ -84,8 +86,9 @@ export class SimulatedHost {
     this.random = options.random;
   }
 
-  /** A driver lives until the returned function is called. */
+  /** A driver lives until the returned function is called. What another one left open behind no disk it closes. */
   join(onChange: (id: string) => void): () => void {
+    for (const { process } of this.machines.values()) process?.opened.clear();
     this.#lives.add(onChange);
     return () => this.#lives.delete(onChange);
   }
@@ -238,7 +241,7 @@ export class SimulatedHost {
   /** What a machine has open as the same disk already is no obstacle: it goes on from it. */
   #ownerOf(id: string, opened: OpenedDisk): string | undefined {
     for (const { spec, process } of this.machines.values())
-      for (const disk of process?.disks.values() ?? []) {
+      for (const disk of process?.openDisks ?? []) {
         const isItself = spec.id === id && disk.name === opened.disk.name;
         if (disk.file && !isItself && areInConflict(opened, this.#opened(disk, disk.file.path)))
           return spec.title;

@@ -6,7 +6,6 @@ import type {
   Hypervisor,
   HypervisorCapabilities,
   MachineDisk,
-  MachineEnd,
   MachineNic,
   MachineObservation,
   MachineSpec,
@@ -16,20 +15,13 @@ import type {
 } from '@sheaf/ports';
 import { ByteQueue } from './byte-queue.ts';
 import { beforeTheFirstLook, simulatedCapabilities } from './simulated-capabilities.ts';
-import type { SimulatedHost, SimulatedMachine } from './simulated-host.ts';
+import type { SimulatedHost } from './simulated-host.ts';
 import { SimulatedLife } from './simulated-life.ts';
 import { diskOf, endOfDeath, keysOf, newMachine } from './simulated-machine.ts';
+import { SimulatedMachines } from './simulated-machines.ts';
 import { obstacleToMemory, SimulatedMemories } from './simulated-memory.ts';
-import { observationOf } from './simulated-observation.ts';
-import type { SimulatedProcess } from './simulated-process.ts';
 import { refusals } from './simulated-refusals.ts';
 import { smallestPicture } from './smallest-picture.ts';
-
-/** A machine that runs, and its process. */
-interface Running {
-  readonly machine: SimulatedMachine;
-  readonly process: SimulatedProcess;
-}
 
 /**
  * One life of a driver on a simulated host; `dispose` is its death, between any two steps. It passes the contract suite of the
@@ -41,12 +33,14 @@ export class SimulatedHypervisor implements Hypervisor {
   readonly #life: SimulatedLife;
   readonly #leave: () => void;
   readonly #memories: SimulatedMemories;
+  readonly #machines: SimulatedMachines;
   #capabilities = beforeTheFirstLook();
 
   constructor(host: SimulatedHost) {
     this.#host = host;
     this.#life = new SimulatedLife(host);
     this.#memories = new SimulatedMemories(host, this.#life);
+    this.#machines = new SimulatedMachines({ host, life: this.#life, memories: this.#memories });
     this.#leave = host.join((id) => this.#onChange(id));
   }
 
@@ -70,7 +64,7 @@ export class SimulatedHypervisor implements Hypervisor {
   async list(signal: AbortSignal): Promise<readonly MachineObservation[]> {
     return await this.#life.call('list', signal, () =>
       [...this.#host.machines.values()]
-        .map((machine) => this.#observe(machine))
+        .map((machine) => this.#machines.observe(machine))
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     );
   }
@@ -79,7 +73,7 @@ export class SimulatedHypervisor implements Hypervisor {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id)) throw refusals.badId(id);
     return await this.#life.call(`find ${id}`, signal, () => {
       const machine = this.#host.machines.get(id);
-      return machine && this.#observe(machine);
+      return machine && this.#machines.observe(machine);
     });
   }
 
@@ -94,28 +88,28 @@ export class SimulatedHypervisor implements Hypervisor {
   }
 
   async resume(id: string, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ process }) => process.guest.run());
+    await this.#machines.change(id, signal, (running) => this.#machines.run(running));
   }
 
   async pause(id: string, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ process }) => process.guest.halt());
+    await this.#machines.change(id, signal, ({ process }) => process.guest.halt());
   }
 
   async reset(id: string, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ process }) => process.guest.boot());
+    await this.#machines.change(id, signal, ({ process }) => process.guest.boot());
   }
 
   async pressPowerButton(id: string, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ process }) => process.guest.pressPowerButton());
+    await this.#machines.change(id, signal, ({ process }) => process.guest.pressPowerButton());
   }
 
   async end(id: string, signal: AbortSignal): Promise<void> {
     await this.#life.call(`end ${id}`, signal, async () => {
-      const machine = this.#get(id);
-      if (this.#observe(machine).state === 'ended') return;
+      const machine = this.#machines.get(id);
+      if (this.#machines.observe(machine).state === 'ended') return;
       machine.end ??= { cause: 'stopped' };
       await this.#life.step('end-recorded', id);
-      this.#finish(machine, machine.end);
+      this.#machines.finish(machine, machine.end);
     });
   }
 
@@ -123,7 +117,7 @@ export class SimulatedHypervisor implements Hypervisor {
     await this.#life.call(`forget ${id}`, signal, () => {
       const machine = this.#host.machines.get(id);
       if (!machine) return;
-      const { state } = this.#observe(machine);
+      const { state } = this.#machines.observe(machine);
       if (state !== 'ended') throw refusals.runs(id, state);
       this.#host.machines.delete(id);
       this.#host.agents.delete(id);
@@ -133,24 +127,23 @@ export class SimulatedHypervisor implements Hypervisor {
   async forgetPersistent(key: string, signal: AbortSignal): Promise<void> {
     await this.#life.call(`forget key ${key}`, signal, () => {
       for (const machine of this.#host.machines.values())
-        if (keysOf(machine.spec).includes(key) && this.#observe(machine).state !== 'ended')
+        if (keysOf(machine.spec).includes(key) && this.#machines.observe(machine).state !== 'ended')
           throw refusals.keyInUse(machine.spec.id, key);
       this.#host.persistentKeys.delete(key);
     });
   }
 
   async attachDisk(id: string, disk: MachineDisk, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ machine, process }) => {
+    await this.#machines.change(id, signal, async ({ machine, process }) => {
       if (machine.leaving.has(`disk/${disk.name}`)) throw refusals.leaving(disk.name);
       if (process.disks.has(disk.name)) return;
       if (disk.bus === 'sata') throw refusals.coldBus(disk.name);
-      this.#open(id, [disk]);
-      process.disks.set(disk.name, disk);
+      await this.#machines.give({ machine, process }, [disk]);
     });
   }
 
   async detachDisk(id: string, name: string, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ machine, process }) => {
+    await this.#machines.change(id, signal, ({ machine, process }) => {
       const disk = process.disks.get(name);
       // Only what has a slot of its own needs the guest to let go.
       if (disk?.bus === 'virtio' && disk.device === 'disk') machine.leaving.add(`disk/${name}`);
@@ -163,18 +156,16 @@ export class SimulatedHypervisor implements Hypervisor {
     change: { name: string; file: DiskFile | undefined },
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#change(id, signal, ({ process }) => {
+    await this.#machines.change(id, signal, async (running) => {
+      const { process } = running;
       const { file: _, ...drive } = diskOf(process, change.name);
       process.disks.set(change.name, drive);
-      if (!change.file) return;
-      const filled = { ...drive, file: change.file };
-      this.#open(id, [filled]);
-      process.disks.set(change.name, filled);
+      if (change.file) await this.#machines.give(running, [{ ...drive, file: change.file }]);
     });
   }
 
   async resizeDisk(id: string, change: { name: string; bytes: number }, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ process }) => void diskOf(process, change.name));
+    await this.#machines.change(id, signal, ({ process }) => void diskOf(process, change.name));
   }
 
   async limitDisk(
@@ -182,13 +173,13 @@ export class SimulatedHypervisor implements Hypervisor {
     change: { name: string; limits: DiskLimits },
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#change(id, signal, ({ process }) => {
+    await this.#machines.change(id, signal, ({ process }) => {
       process.disks.set(change.name, { ...diskOf(process, change.name), limits: change.limits });
     });
   }
 
   async attachNic(id: string, nic: MachineNic, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ machine, process }) => {
+    await this.#machines.change(id, signal, ({ machine, process }) => {
       if (machine.leaving.has(`nic/${nic.name}`)) throw refusals.leaving(nic.name);
       if (process.nics.has(nic.name)) return;
       this.#plug([nic]);
@@ -197,7 +188,7 @@ export class SimulatedHypervisor implements Hypervisor {
   }
 
   async detachNic(id: string, name: string, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ machine, process }) => {
+    await this.#machines.change(id, signal, ({ machine, process }) => {
       if (process.nics.has(name)) machine.leaving.add(`nic/${name}`);
     });
   }
@@ -207,7 +198,7 @@ export class SimulatedHypervisor implements Hypervisor {
     change: { name: string; carrier: 'up' | 'down' },
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#change(id, signal, ({ process }) => {
+    await this.#machines.change(id, signal, ({ process }) => {
       const nic = process.nics.get(change.name);
       if (!nic) throw refusals.noDevice(change.name);
       process.nics.set(change.name, { ...nic, carrier: change.carrier });
@@ -215,7 +206,7 @@ export class SimulatedHypervisor implements Hypervisor {
   }
 
   async setSockets(id: string, sockets: number, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ machine, process }) => {
+    await this.#machines.change(id, signal, ({ machine, process }) => {
       const room = machine.spec.cpu.maxSockets ?? machine.spec.cpu.sockets;
       if (sockets > room) throw refusals.noRoom(`room for ${room} sockets`);
       process.sockets = Math.max(process.sockets, sockets);
@@ -223,7 +214,7 @@ export class SimulatedHypervisor implements Hypervisor {
   }
 
   async setMemory(id: string, bytes: number, signal: AbortSignal): Promise<void> {
-    await this.#change(id, signal, ({ machine, process }) => {
+    await this.#machines.change(id, signal, ({ machine, process }) => {
       const room = machine.spec.memory.maxBytes ?? machine.spec.memory.bytes;
       if (bytes > room) throw refusals.noRoom(`room for ${room} bytes`);
       process.memoryBytes = Math.max(process.memoryBytes, bytes);
@@ -235,35 +226,35 @@ export class SimulatedHypervisor implements Hypervisor {
     disks: readonly { readonly name: string; readonly overlay: DiskFile }[],
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#change(id, signal, ({ process }) => {
+    await this.#machines.change(id, signal, async (running) => {
+      const { process } = running;
       const switched = disks
         .map(({ name, overlay }) => ({ ...diskOf(process, name), file: overlay }))
         .filter(({ name, file }) => process.disks.get(name)?.file?.path !== file.path);
-      this.#open(id, switched);
-      for (const disk of switched) process.disks.set(disk.name, disk);
+      await this.#machines.give(running, switched);
     });
   }
 
   async saveMemory(id: string, order: MemoryOrder, signal: AbortSignal): Promise<Progress> {
-    return await this.#ask(id, signal, (running) => this.#memories.save(running, order));
+    return await this.#machines.ask(id, signal, (running) => this.#memories.save(running, order));
   }
 
   async screenshot(id: string, signal: AbortSignal): Promise<Uint8Array> {
-    return await this.#ask(id, signal, ({ machine }) => {
+    return await this.#machines.ask(id, signal, ({ machine }) => {
       if (!machine.spec.hasGraphics) throw refusals.lacks(id, 'a screen');
       return smallestPicture();
     });
   }
 
   async openSerial(id: string, signal: AbortSignal): Promise<ByteStream> {
-    return await this.#ask(id, signal, ({ machine, process }) => {
+    return await this.#machines.ask(id, signal, ({ machine, process }) => {
       if (!machine.spec.hasSerialConsole) throw refusals.lacks(id, 'a serial console');
       return this.#mine(process.openConsole());
     });
   }
 
   async openScreen(id: string, signal: AbortSignal): Promise<ByteStream> {
-    return await this.#ask(id, signal, ({ machine }) => {
+    return await this.#machines.ask(id, signal, ({ machine }) => {
       if (!machine.spec.hasGraphics) throw refusals.lacks(id, 'a screen');
       const screen = new ByteQueue();
       screen.push(new TextEncoder().encode('RFB 003.008\n'));
@@ -277,12 +268,12 @@ export class SimulatedHypervisor implements Hypervisor {
     signal: AbortSignal,
   ): Promise<Uint8Array> {
     return await this.#life.call(`log ${id}`, signal, () =>
-      new TextEncoder().encode(this.#get(id).serialLog).slice(-options.tailBytes),
+      new TextEncoder().encode(this.#machines.get(id).serialLog).slice(-options.tailBytes),
     );
   }
 
   async openPort(id: string, port: PortForward, signal: AbortSignal): Promise<ByteStream> {
-    return await this.#ask(id, signal, ({ process }) => {
+    return await this.#machines.ask(id, signal, ({ process }) => {
       const nic = [...process.nics.values()].find(({ link }) => link.kind === 'user');
       if (!nic) throw refusals.lacks(id, 'a network card on the pod network');
       process.forward({ nic: nic.name, ...port });
@@ -295,10 +286,10 @@ export class SimulatedHypervisor implements Hypervisor {
     command: { readonly execute: string; readonly arguments?: unknown },
     signal: AbortSignal,
   ): Promise<unknown> {
-    return await this.#ask(id, signal, async ({ machine }) => {
+    return await this.#machines.ask(id, signal, async ({ machine }) => {
       if (!machine.spec.hasAgentChannel) throw refusals.lacks(id, 'a channel for a guest agent');
       const agent = this.#host.agents.get(id);
-      if (!agent || !this.#observe(machine).isAgentConnected) throw refusals.noAgent(id);
+      if (!agent || !this.#machines.observe(machine).isAgentConnected) throw refusals.noAgent(id);
       return await agent(command);
     });
   }
@@ -306,7 +297,7 @@ export class SimulatedHypervisor implements Hypervisor {
   async #start(spec: MachineSpec): Promise<MachineObservation> {
     const host = this.#host;
     const machine = host.machines.get(spec.id) ?? newMachine(spec, host);
-    const seen = this.#observe(machine);
+    const seen = this.#machines.observe(machine);
     if (seen.state !== 'starting') return seen;
     const obstacle = machine.wasLaunched ? undefined : obstacleToMemory(spec, host);
     if (obstacle !== undefined) throw new Error(obstacle);
@@ -322,42 +313,14 @@ export class SimulatedHypervisor implements Hypervisor {
     if (waitMs > 0) await sleep(host.clock, waitMs, this.#life.signal);
     await this.#life.step('answered', spec.id);
     host.announce(spec.id);
-    return this.#observe(machine);
-  }
-
-  /** How it is now; what has ended is brought to its end on the way. */
-  #observe(machine: SimulatedMachine): MachineObservation {
-    if (machine.process?.untilReadyMs === 0) machine.wasReady = true;
-    const end = machine.end ?? machine.unseenEnd ?? endOfDeath(machine, this.#host.bootId);
-    if (end) this.#finish(machine, end);
-    return this.#memories.seenWith(observationOf(machine, this.#host.agents.has(machine.spec.id)));
-  }
-
-  #finish(machine: SimulatedMachine, end: MachineEnd): void {
-    const isNews = machine.process !== undefined || machine.end === undefined;
-    machine.end ??= end;
-    machine.unseenEnd = undefined;
-    machine.process?.end();
-    machine.process = undefined;
-    if (isNews) this.#host.announce(machine.spec.id);
+    return this.#machines.observe(machine);
   }
 
   #onChange(id: string): void {
     const machine = this.#host.machines.get(id);
     if (machine && (machine.unseenEnd || endOfDeath(machine, this.#host.bootId)) && !machine.end)
-      this.#observe(machine);
+      this.#machines.observe(machine);
     for (const listener of this.#listeners) listener(id);
-  }
-
-  #get(id: string): SimulatedMachine {
-    const machine = this.#host.machines.get(id);
-    if (!machine) throw refusals.absent(id);
-    return machine;
-  }
-
-  #open(id: string, disks: readonly MachineDisk[]): void {
-    const refusal = this.#host.refusal(id, disks);
-    if (refusal) throw refusal;
   }
 
   #plug(nics: readonly MachineNic[]): void {
@@ -370,29 +333,5 @@ export class SimulatedHypervisor implements Hypervisor {
   #mine(stream: ByteQueue): ByteStream {
     this.#life.signal.addEventListener('abort', () => stream.dispose(), { once: true });
     return stream;
-  }
-
-  async #change(id: string, signal: AbortSignal, change: (running: Running) => void): Promise<void> {
-    await this.#ask(id, signal, (running) => {
-      this.#memories.refuse(id);
-      change(running);
-      this.#host.announce(id);
-    });
-  }
-
-  /** Something that only a machine that runs and answers can do. */
-  async #ask<T>(id: string, signal: AbortSignal, task: (running: Running) => T | Promise<T>): Promise<T> {
-    return await this.#life.call(`ask ${id}`, signal, async () => {
-      const machine = this.#get(id);
-      const { state } = this.#observe(machine);
-      const { process } = machine;
-      if (state === 'unresponsive') {
-        if (this.#host.faults.answerMs > 0)
-          await sleep(this.#host.clock, this.#host.faults.answerMs, this.#life.signal);
-        throw refusals.silent(id);
-      }
-      if (!process || state === 'starting') throw refusals.notRunning(id);
-      return await task({ machine, process });
-    });
   }
 }

@@ -21,6 +21,8 @@ export interface ProcessHost {
 export class SimulatedProcess {
   readonly pid: number;
   readonly disks = new Map<string, MachineDisk>();
+  /** Open with their locks, and behind no device: they are about to be, or the life that opened them has died. */
+  readonly opened = new Set<MachineDisk>();
   readonly nics = new Map<string, MachineNic>();
   readonly forwards: ForwardedPort[] = [];
   readonly guest: SimulatedGuest;
@@ -58,6 +60,7 @@ export class SimulatedProcess {
   copy(options: { spec: MachineSpec; host: ProcessHost }): SimulatedProcess {
     const copy = new SimulatedProcess(this.pid, options);
     replace(copy.disks, this.disks);
+    for (const disk of this.opened) copy.opened.add(disk);
     replace(copy.nics, this.nics);
     copy.forwards.splice(0, copy.forwards.length, ...this.forwards);
     copy.sockets = this.sockets;
@@ -67,6 +70,11 @@ export class SimulatedProcess {
     copy.#readyAt = this.#readyAt;
     copy.guest.takeOver(this.guest);
     return copy;
+  }
+
+  /** All whose files it has open. */
+  get openDisks(): readonly MachineDisk[] {
+    return [...this.disks.values(), ...this.opened];
   }
 
   /** 0 once it answers. */

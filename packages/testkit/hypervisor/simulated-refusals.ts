@@ -6,6 +6,16 @@ function refusal(reason: StatusReason, message: string): StatusError {
 }
 
 export const refusals = {
+  startedOutdated: (id: string, disk: string) =>
+    refusal(
+      'Conflict',
+      `the volume of disk ${disk} of machine ${id} has gone on in another file while it was opened: start the machine again`,
+    ),
+  outdated: (disk: string) =>
+    refusal(
+      'Conflict',
+      `the volume of disk ${disk} has gone on in another file while it was opened: try again`,
+    ),
   absent: (id: string) => refusal('NotFound', `there is no machine ${id}`),
   badId: (id: string) => refusal('BadRequest', `${JSON.stringify(id)} cannot be the id of a machine`),
   notRunning: (id: string) => refusal('Conflict', `machine ${id} does not run: start it first`),

@@ -12,6 +12,7 @@ export class SimulatedWorld implements HypervisorWorld {
   readonly guest = { kind: 'file', path: '/guest.bin' } as const;
   readonly bridge: NonNullable<HypervisorWorld['bridge']>;
   readonly #files = new Set<string>();
+  readonly #outdated = new Set<string>();
   readonly #bases = new Map<string, string>();
   readonly #opened: SimulatedHypervisor[] = [];
 
@@ -20,6 +21,7 @@ export class SimulatedWorld implements HypervisorWorld {
       clock: this.clock,
       random: new SeededRandom(seed),
       hasFile: (path) => this.#files.has(path),
+      mayWrite: (path) => Promise.resolve(!this.#outdated.has(path)),
       filesBeneath: (path) => this.#beneath(path),
       bridges: ['bridge'],
     });
@@ -42,6 +44,10 @@ export class SimulatedWorld implements HypervisorWorld {
     const overlay = await this.makeDisk(name);
     this.#bases.set(overlay.path, base.path);
     return overlay;
+  }
+
+  outdate({ path }: DiskFile): void {
+    this.#outdated.add(path);
   }
 
   memoryPath(name: string): string {

@@ -39,6 +39,7 @@ testPodVolumes({
           host.openDisks.delete(path);
         });
       },
+      outdate: ({ path }: { readonly path: string }) => void host.outdatedDisks.add(path),
       restart: () => {
         bench.volumes = new SimulatedPodVolumes(host);
         return Promise.resolve();

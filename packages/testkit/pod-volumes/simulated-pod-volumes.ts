@@ -143,6 +143,8 @@ export class SimulatedPodVolumes implements PodVolumes {
     const { disk, volumeId, isReadOnly, group } = volume;
     if (this.#host.openDisks.has(disk.path)) throw refusals.diskInUse(volumeId);
     if (this.#host.mounts.has(place)) return;
+    const isShown = [...this.#host.mounts.values()].some(({ source }) => source === `disk:${disk.path}`);
+    if (!isShown && this.#host.outdatedDisks.has(disk.path)) throw refusals.diskOutdated(volumeId);
     const capacityBytes = this.#host.disks.get(disk.path) ?? 0;
     this.#host.mounts.set(place, { source: `disk:${disk.path}`, isReadOnly, capacityBytes });
     if (!this.#host.find(place)) this.#host.putDirectory(place, 0o755);

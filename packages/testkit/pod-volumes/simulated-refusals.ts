@@ -24,4 +24,9 @@ export const refusals = {
       reason: 'Conflict',
       message: `the disk of volume ${volumeId} is open elsewhere: stop the virtual machine that uses it`,
     }),
+  diskOutdated: (volumeId: string) =>
+    new StatusError({
+      reason: 'Conflict',
+      message: `volume ${volumeId} has gone on in another file while its disk was opened: try again`,
+    }),
 } as const;

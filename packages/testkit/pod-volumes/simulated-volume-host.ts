@@ -41,6 +41,8 @@ export class SimulatedVolumeHost {
   readonly disks = new Map<string, number>();
   /** Paths of disks that someone else has open. */
   readonly openDisks = new Set<string>();
+  /** Paths of disks that nobody may begin to write to: their volumes have gone on in others. */
+  readonly outdatedDisks = new Set<string>();
   /** Somebody is in what pods have mounted: nothing can be taken away. */
   isBusy = false;
   /** How often files of a volume were written, by its path. */

@@ -53,6 +53,8 @@ export class World {
   readonly #random: Random;
   readonly #clock: StepClock;
   #lives = 0;
+  /** As the driver of this life says. */
+  #mayWrite: (path: string) => Promise<boolean> = () => Promise.resolve(true);
   #kill: () => void = () => undefined;
 
   constructor(options: WorldOptions) {
@@ -64,6 +66,7 @@ export class World {
       clock: this.#clock,
       random: this.#random,
       hasFile: (path) => this.#hasFile(path),
+      mayWrite: (path) => this.#mayWrite(path),
       filesBeneath: (path) => this.medium.filesBeneath(path),
       capabilities: { parallelStarts: 2 },
     });
@@ -93,6 +96,7 @@ export class World {
       random: this.#random,
       faults: this.#diskFaults(),
     });
+    this.#mayWrite = (path) => disk.volumes.mayWrite(path, new AbortController().signal);
     const kill = (): void => {
       isOver = true;
       hypervisor.dispose();
@@ -152,7 +156,7 @@ export class World {
   #noteOpenFiles(): void {
     const open = new Map<string, number>();
     for (const { process } of this.host.machines.values())
-      for (const { file } of process?.disks.values() ?? [])
+      for (const { file } of process?.openDisks ?? [])
         if (file) open.set(file.path, (open.get(file.path) ?? 0) + 1);
     for (const layer of this.medium.layers()) layer.openers = open.get(layer.path) ?? 0;
   }
