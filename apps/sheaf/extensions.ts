@@ -3,6 +3,7 @@ import type { ApiHandler } from '@sheaf/apiserver';
 import type { Clock, Random } from '@sheaf/base';
 import { Client, inProcessTransport } from '@sheaf/client';
 import { extend as extendByAddons } from '@sheaf/features/addon';
+import { extend as extendByCharts } from '@sheaf/features/helm-chart';
 import { extend as extendByKeyPairs } from '@sheaf/features/key-pair';
 import { extend as extendByKinds } from '@sheaf/features/kind-definitions';
 import { extend as extendByNamespaces } from '@sheaf/features/namespace';
@@ -23,7 +24,7 @@ export interface ExtensionOptions extends SettingOptions {
   /** The server that is extended; called only once it is open. */
   readonly handle: ApiHandler;
   readonly host: Pick<MachineHost, 'nodeName' | 'hypervisor' | 'images' | 'uploads'> & {
-    readonly workloads: Pick<WorkloadHost, 'containers' | 'images'>;
+    readonly workloads: Pick<WorkloadHost, 'containers' | 'images' | 'bundles'>;
   };
   readonly clock: Clock;
   readonly random: Random;
@@ -50,6 +51,7 @@ export function featureExtensions({
   extendByMachines(extensions, { ...surroundings, client, hypervisor: host.hypervisor });
   extendByBackups(extensions);
   extendByUpgrades(extensions);
+  extendByCharts(extensions, { nodeName: host.nodeName, bundles: host.workloads.bundles });
   extendByWorkloads(extensions, { ...surroundings, ...host.workloads, client, nodeName: host.nodeName });
   return extensions;
 }

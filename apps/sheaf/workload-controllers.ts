@@ -17,16 +17,17 @@ export function registerWorkloadControllers(
   apiServer: ProxyBackend | undefined,
 ): void {
   const { nodeName, volumes } = host;
-  const { containers, images, volumes: podVolumes, checks } = host.workloads;
+  const { containers, images, volumes: podVolumes, checks, bundles, chartContents } = host.workloads;
   registerWorkloads(manager);
   registerService(manager);
-  registerHelmChart(manager);
+  registerHelmChart(manager, { chartContents, bundles });
   registerAddon(manager);
   registerUpgrade(manager);
   registerPods(manager, {
     nodeName,
     containers,
     images,
+    isBundled: (reference) => bundles.hasImage(reference),
     volumes: podVolumes,
     checks,
     hostAddresses: hostAddresses(manager, nodeName),

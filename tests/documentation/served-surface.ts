@@ -4,9 +4,10 @@ import {
   type KindDefinition,
   kindDefinitions,
 } from '@sheaf/api/virtualization/kind-definitions';
-import { isJsonObject, type JsonObject, type JsonValue } from '@sheaf/base';
+import { isJsonObject, type JsonObject, type JsonValue, silentLogger } from '@sheaf/base';
+import { DirectoryBundles } from '@sheaf/drivers/bundle';
 import { UploadDesk } from '@sheaf/features/vm-image';
-import type { ContainerImages, Containers } from '@sheaf/ports';
+import type { Bundles, ContainerImages, Containers } from '@sheaf/ports';
 import { SeededRandom, TestClock } from '@sheaf/testkit';
 import {
   SimulatedContainerHost,
@@ -40,9 +41,12 @@ export function servedExtensions(): ExtensionSet {
 function simulatedContainers(
   clock: TestClock,
   random: SeededRandom,
-): { readonly containers: Containers; readonly images: ContainerImages } {
+): { readonly containers: Containers; readonly images: ContainerImages; readonly bundles: Bundles } {
   const host = new SimulatedContainerHost({ clock, random });
-  return { containers: new SimulatedContainers(host), images: new SimulatedContainerImages(host) };
+  const images = new SimulatedContainerImages(host);
+  const [directory, charts, tools] = ['/nonexistent/bundles', '/nonexistent/charts', '/nonexistent/tools'];
+  const bundles = new DirectoryBundles({ directory, charts, tools, images, clock, logger: silentLogger });
+  return { containers: new SimulatedContainers(host), images, bundles };
 }
 
 /** Each request that they serve: `POST /v1/…?action=start`, `GROUP virtualmachines/start`, `core pods/exec`. Names in the singular are left out. */

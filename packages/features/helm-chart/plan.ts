@@ -2,6 +2,7 @@ import type { Waiting } from '@sheaf/api';
 import { chartOperation, operationAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
+import type { MissingContent } from '@sheaf/ports';
 import { type OperationFacts, operationJob } from './chart-job.ts';
 import {
   managerAnnotation,
@@ -11,6 +12,7 @@ import {
   unmanagedAnnotation,
 } from './chart-names.ts';
 import { problemOf, referencesOf } from './chart-values.ts';
+import { missingContent } from './missing-content.ts';
 import {
   isAlive,
   isFor,
@@ -30,6 +32,8 @@ export interface ChartFacts extends OperationFacts {
   /** All of its namespace. */
   readonly pods: readonly Pod[];
   readonly isNamespaceEnding: boolean;
+  /** What an installation would need and cannot get, where one is to begin. */
+  readonly missing?: MissingContent | undefined;
   /** Why no pod could be made for its Job, in the words of the server. */
   readonly podRefusal?: string | undefined;
 }
@@ -81,7 +85,9 @@ function claimed(chart: HelmChart): HelmChart {
 function planInstall(facts: ChartFacts): ChartStep {
   const problem = facts.isNamespaceEnding ? endingNamespace(facts.chart) : orderProblem(facts);
   if (problem) return { action: 'none', waiting: problem };
-  return planOperation(facts, operationJob(facts, 'install'));
+  const step = planOperation(facts, operationJob(facts, 'install'));
+  if (step.action !== 'begin' || !facts.missing) return step;
+  return { action: 'none', waiting: missingContent(facts.chart, facts.missing) };
 }
 
 /** The Job that is wanted is there, or comes when what stands in its way has gone. */

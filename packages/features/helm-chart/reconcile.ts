@@ -3,6 +3,7 @@ import type { HelmChart, HelmChartConfig } from '@sheaf/api/virtualization/index
 import type { Job, Pod } from '@sheaf/api/workload/index';
 import { StatusError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
+import type { ChartContents } from '@sheaf/ports';
 import {
   again,
   done,
@@ -15,6 +16,7 @@ import {
 } from '@sheaf/runtime';
 import { operationJob } from './chart-job.ts';
 import { chartLabel, namesOf } from './chart-names.ts';
+import { chartNeed } from './chart-need.ts';
 import { ensureParts } from './chart-parts.ts';
 import { planChartStatus } from './chart-status.ts';
 import { referencesOf } from './chart-values.ts';
@@ -30,6 +32,8 @@ export interface ChartParts {
   /** With those that this controller has made and the watch has not told yet. */
   readonly jobs: WrittenObjects<Job>;
   readonly pods: ObjectCache<Pod>;
+  /** What this host has of charts and images; absent: the operation finds out. */
+  readonly contents?: ChartContents | undefined;
 }
 
 const transientMs = 5000;
@@ -43,7 +47,7 @@ export async function reconcileChart(
 ): Promise<ReconcileResult> {
   const chart = parts.charts.get(key);
   if (!chart) return forget(parts.client, key, signal);
-  const facts = await readFacts(parts, chart, signal);
+  const facts = await withMissing(parts, await readFacts(parts, chart, signal), signal);
   const step = planChart(facts);
   await takeStep(parts, { step, facts }, signal);
   if (step.action === 'claim' || step.action === 'release') return done;
@@ -54,6 +58,18 @@ export async function reconcileChart(
   if (step.action !== 'none') return again(0);
   // Nobody tells of events.
   return podlessJob(facts.jobs, facts) ? again(transientMs) : done;
+}
+
+/** What an installation needs is looked for once, before it begins; an image of one's own brings its own means. */
+async function withMissing(
+  { contents }: ChartParts,
+  facts: ChartFacts,
+  signal: AbortSignal,
+): Promise<ChartFacts> {
+  const { metadata, spec } = facts.chart;
+  const isOwn = metadata.deletionTimestamp === undefined && !spec?.jobImage;
+  if (!contents || !isOwn || planChart(facts).action !== 'begin') return facts;
+  return { ...facts, missing: await contents.missing(chartNeed(facts), signal) };
 }
 
 /** What has no owner because it is in no namespace goes with the chart. */

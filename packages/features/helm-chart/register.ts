@@ -1,5 +1,6 @@
 import type { KubeObject } from '@sheaf/api';
 import { resources } from '@sheaf/client';
+import type { Bundles, ChartContents } from '@sheaf/ports';
 import { EventRecorder, keyOf, type Manager, WrittenObjects } from '@sheaf/runtime';
 import { chartLabel } from './chart-names.ts';
 import { referencesOf } from './chart-values.ts';
@@ -10,8 +11,14 @@ export { chartNeed } from './chart-need.ts';
 
 const concurrency = 4;
 
+export interface ChartHost {
+  readonly chartContents: ChartContents;
+  /** Charts that wait for their content are looked at again when a bundle has come. */
+  readonly bundles: Pick<Bundles, 'onChange'>;
+}
+
 /** Installs, updates and uninstalls the charts that HelmCharts name, each operation a Job. */
-export function register(manager: Manager): void {
+export function register(manager: Manager, host?: ChartHost): void {
   const { client, clock, random, logger } = manager;
   const recorder = new EventRecorder({ client, clock, random, logger, component: 'helm-controller' });
   const charts = manager.informer(resources.helmCharts);
@@ -29,6 +36,7 @@ export function register(manager: Manager): void {
     namespaces: namespaces.cache,
     jobs: new WrittenObjects({ client, clock, informer: jobs }),
     pods: pods.cache,
+    contents: host?.chartContents,
   };
   const chartOf = ({ metadata }: KubeObject): readonly string[] => {
     const name = metadata.labels?.[chartLabel];
@@ -43,7 +51,7 @@ export function register(manager: Manager): void {
         ),
       )
       .map(keyOf);
-  manager
+  const loop = manager
     .controller({
       name: 'helm-chart',
       concurrency,
@@ -58,4 +66,8 @@ export function register(manager: Manager): void {
     .watchMapped(namespaces, ({ metadata }) =>
       metadata.deletionTimestamp === undefined ? [] : charts.cache.list(metadata.name ?? '').map(keyOf),
     );
+  const listening = host?.bundles.onChange(() => {
+    for (const chart of charts.cache.list()) loop.queue.add(keyOf(chart));
+  });
+  manager.add({ start: () => Promise.resolve(), stop: () => Promise.resolve(listening?.dispose()) });
 }
