@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '@sheaf/api';
 import type { ServedResource } from '@sheaf/client';
-import { type ClusterView, followChain } from './chain.ts';
+import { followChain } from './chain.ts';
+import type { ClusterView } from './cluster-view.ts';
 import type { ControllerReport } from './connect.ts';
 import { chainText } from './why.ts';
 

@@ -1,31 +1,16 @@
 import type { KubeObject } from '@sheaf/api';
-import type { ObjectRef, ResourceRef, ServedResource } from '@sheaf/client';
+import type { ServedResource } from '@sheaf/client';
+import { isEnabled } from './addon-waiting.ts';
+import { type ClusterView, type Link, nameOf, objectsIn, type Place } from './cluster-view.ts';
 import { conditionOf, type Reference, referencesOf } from './condition-words.ts';
-import { type ControllerReport, textAt } from './connect.ts';
+import { textAt } from './connect.ts';
+import { leftoverLinks } from './leftover-links.ts';
 import { findWaiting } from './waiting.ts';
-
-/** One link of the chain from an object to what it waits for in the end. */
-export interface Link {
-  /** 0 for the object asked about. */
-  readonly depth: number;
-  readonly object: string;
-  readonly text: string;
-  readonly nature: 'fine' | 'transient' | 'fault';
-  readonly wayOut?: string;
-}
-
-/** What the chain is read from. */
-export interface ClusterView {
-  readonly resources: readonly ServedResource[];
-  readonly controllers: readonly ControllerReport[];
-  find(resource: ResourceRef, ref: ObjectRef): Promise<KubeObject | undefined>;
-  list(resource: ResourceRef, namespace: string | undefined): Promise<readonly KubeObject[]>;
-}
 
 const depthLimit = 8;
 const childrenShown = 5;
-/** What is not worth following down: made by others for their own ends. */
-const notContent = new Set(['events', 'events.events.k8s.io']);
+/** Their conditions tell of what is far below them: the way down to it comes first. */
+const ownWork = new Set(['Addon', 'HelmChart']);
 /** Which controller of Sheaf takes a finalizer away. */
 const finalizerControllers: Readonly<Record<string, string>> = {
   kubernetes: 'namespace',
@@ -38,10 +23,14 @@ const finalizerControllers: Readonly<Record<string, string>> = {
   'sheaf.dev/data-volume-image': 'data-volume',
   foregroundDeletion: 'garbage-collection',
   orphan: 'garbage-collection',
+  'wrangler.cattle.io/on-helm-chart-remove': 'helm-chart',
   'customresourcecleanup.apiextensions.k8s.io': 'custom-resource',
 };
 
-/** Follows what an object waits for to the end: finalizer, contents, owned objects, controller. */
+/**
+ * Follows what an object waits for to the end: what it owns, what its conditions name, finalizers, contents, controllers; then tells to
+ * whom it belongs.
+ */
 export async function followChain(
   view: ClusterView,
   resource: ServedResource,
@@ -49,6 +38,7 @@ export async function followChain(
 ): Promise<Link[]> {
   const walk = new Walk(view);
   await walk.visit(resource, object, 0);
+  await walk.tellOwners(object, 1);
   return walk.links;
 }
 
@@ -68,7 +58,9 @@ class Walk {
     const name = nameOf(resource, object);
     const waiting = findWaiting({ ...object, kind: resource.kind });
     if (!waiting) {
-      this.links.push({ depth, object: name, text: 'is as it should be, as far as it says', nature: 'fine' });
+      this.links.push({ depth, object: name, text: fineWords(resource, object), nature: 'fine' });
+      if (isSwitchedOff(resource, object))
+        this.links.push(...(await leftoverLinks(this.#view, object, depth + 1)));
       return;
     }
     const { text, nature, wayOut } = waiting;
@@ -77,17 +69,36 @@ class Walk {
     else await this.#followWork(resource, object, depth + 1);
   }
 
+  /** Upwards: who made it, and would make it again. */
+  async tellOwners({ metadata }: KubeObject, depth: number): Promise<void> {
+    for (const owner of metadata.ownerReferences ?? []) {
+      if (depth > depthLimit || this.#seen.has(owner.uid)) continue;
+      this.#seen.add(owner.uid);
+      const place = await this.#placeOf({ ...owner, namespace: metadata.namespace });
+      const isThere = place?.object.metadata.uid === owner.uid;
+      this.links.push(isThere ? ownerLink(place, depth) : goneLink(owner, depth));
+      if (isThere) await this.tellOwners(place.object, depth + 1);
+    }
+  }
+
+  async #placeOf({ kind, namespace, name }: Reference): Promise<Place | undefined> {
+    const resource = this.#view.resources.find((each) => each.kind === kind);
+    const ref = resource?.namespaced && namespace !== undefined ? { namespace, name } : { name };
+    const object = resource && (await this.#view.find(resource, ref));
+    return resource && object && { resource, object };
+  }
+
   async #followDeletion(resource: ServedResource, object: KubeObject, depth: number): Promise<void> {
     const finalizers = object.metadata.finalizers ?? [];
     const isNamespace = resource.group === '' && resource.plural === 'namespaces';
     if (isNamespace) await this.#followContents(object.metadata.name ?? '', depth);
-    if (finalizers.includes('foregroundDeletion')) await this.#followOwned(object, depth);
+    else await this.#followOwned(object, { depth, isForeground: finalizers.includes('foregroundDeletion') });
     for (const finalizer of isNamespace ? ['kubernetes'] : finalizers)
       this.#tellFinalizer({ resource, object, finalizer, depth });
   }
 
   async #followContents(namespace: string, depth: number): Promise<void> {
-    const remaining = await this.#objectsIn(namespace);
+    const remaining = await objectsIn(this.#view, namespace);
     for (const { resource, object } of byFinalizers(remaining).slice(0, childrenShown))
       await this.visit(resource, object, depth);
     if (remaining.length > childrenShown)
@@ -146,10 +157,12 @@ class Walk {
   /** Workloads wait for what they own, pods for a node; whatever was never looked at waits for a controller. */
   async #followWork(resource: ServedResource, object: KubeObject, depth: number): Promise<void> {
     if (resource.kind === 'Pod') return this.#followPod(object, depth);
-    for (const reference of referencesOf(object)) await this.#followReference(reference, depth);
     const children = await this.#ownedBy(object);
-    for (const child of children.filter(isWaiting).slice(0, childrenShown))
+    const isOwnWork = ownWork.has(resource.kind);
+    if (!isOwnWork) await this.#followReferences(object, depth);
+    for (const child of tellingOf(resource, children).slice(0, childrenShown))
       await this.visit(child.resource, child.object, depth);
+    if (isOwnWork) await this.#followReferences(object, depth);
     if (children.length === 0 && textAt(object, 'status') === '' && isUnobserved(resource, object))
       this.links.push({
         depth,
@@ -161,11 +174,19 @@ class Walk {
   }
 
   /** What an object says that it waits for, in its own words. */
+  async #followReferences(object: KubeObject, depth: number): Promise<void> {
+    for (const reference of referencesOf(object)) await this.#followReference(reference, depth);
+  }
+
   async #followReference(reference: Reference, depth: number): Promise<void> {
     const { kind, namespace, name } = reference;
-    const resource = this.#view.resources.find((each) => each.kind === kind);
-    const found = resource && (await this.#view.find(resource, namespace ? { namespace, name } : { name }));
-    if (resource && found) return this.visit(resource, found, depth);
+    const place = await this.#placeOf(reference);
+    if (place) {
+      await this.visit(place.resource, place.object, depth);
+      return this.tellOwners(place.object, depth + 1);
+    }
+    // Pods come and go with the tries of their Job.
+    if (kind === 'Pod') return;
     this.links.push({
       depth,
       object: namespace ? `${kind}/${name} in ${namespace}` : `${kind}/${name}`,
@@ -192,35 +213,49 @@ class Walk {
     });
   }
 
-  async #followOwned(object: KubeObject, depth: number): Promise<void> {
-    for (const child of (await this.#ownedBy(object)).slice(0, childrenShown))
+  /** In the foreground it waits for all of them; else only those are told that wait themselves. */
+  async #followOwned(
+    object: KubeObject,
+    { depth, isForeground }: { readonly depth: number; readonly isForeground: boolean },
+  ): Promise<void> {
+    const children = await this.#ownedBy(object);
+    for (const child of children.filter((each) => isForeground || isWaiting(each)).slice(0, childrenShown))
       await this.visit(child.resource, child.object, depth);
   }
 
   async #ownedBy({ metadata: { uid, namespace } }: KubeObject): Promise<Place[]> {
-    const all = await this.#objectsIn(namespace);
+    const all = await objectsIn(this.#view, namespace);
     return all.filter(({ object }) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid));
   }
-
-  async #objectsIn(namespace: string | undefined): Promise<Place[]> {
-    const places: Place[] = [];
-    for (const resource of this.#view.resources) {
-      const id = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
-      if (notContent.has(id) || (namespace !== undefined && !resource.namespaced)) continue;
-      for (const object of await this.#view.list(resource, namespace)) places.push({ resource, object });
-    }
-    return places;
-  }
 }
 
-interface Place {
-  readonly resource: ServedResource;
-  readonly object: KubeObject;
+const fine = 'is as it should be, as far as it says';
+
+function ownerLink({ resource, object }: Place, depth: number): Link {
+  const waiting = findWaiting({ ...object, kind: resource.kind });
+  const name = `owner ${nameOf(resource, object)}`;
+  return { depth, object: name, nature: waiting?.nature ?? 'fine', text: waiting?.text ?? fine };
 }
 
-function nameOf(resource: ServedResource, { metadata }: KubeObject): string {
-  const name = `${resource.kind}/${metadata.name ?? ''}`;
-  return metadata.namespace ? `${name} in ${metadata.namespace}` : name;
+function goneLink({ kind, name }: { readonly kind: string; readonly name: string }, depth: number): Link {
+  const text = 'is not there any more; garbage collection follows';
+  return { depth, object: `owner ${kind}/${name}`, nature: 'transient', text };
+}
+
+function isSwitchedOff({ group, kind }: ServedResource, object: KubeObject): boolean {
+  return group === 'harvesterhci.io' && kind === 'Addon' && !isEnabled(object);
+}
+
+function fineWords(resource: ServedResource, object: KubeObject): string {
+  if (isSwitchedOff(resource, object)) return 'is off, as it should be';
+  const isRunning = resource.kind === 'Pod' && textAt(object, 'status', 'phase') === 'Running';
+  return isRunning ? `runs since ${textAt(object, 'status', 'startTime')}` : fine;
+}
+
+/** Those that wait; a Job that is not complete has its newest pod at work. */
+function tellingOf({ kind }: ServedResource, children: readonly Place[]): readonly Place[] {
+  const waiting = children.filter(isWaiting);
+  return waiting.length === 0 && kind === 'Job' ? children.slice(-1) : waiting;
 }
 
 /** What has finalizers holds up the others. */

@@ -17,6 +17,14 @@ export function told(condition: unknown, state: string): Waiting {
   return fault(reason, `${state}: ${words.slice(0, end)}`, words.slice(end + someone.length));
 }
 
+/** A condition in these words says that something is waited for, whatever its type and status mean. */
+export function houseWords(object: KubeObject): Waiting | undefined {
+  const found = listAt(object, 'status', 'conditions').find((condition) =>
+    /; (?:needs someone: |tried again by itself$)/.test(textAt(condition, 'message')),
+  );
+  return found && told(found, `${textAt(found, 'type')} is ${textAt(found, 'status')}`);
+}
+
 export function fault(reason: string, text: string, wayOut: string): Waiting {
   return { reason, text, wayOut, nature: 'fault' };
 }

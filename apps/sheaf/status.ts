@@ -31,6 +31,8 @@ const looked = new Set([
   'jobs.batch',
   'virtualmachines.kubevirt.io',
   'virtualmachineimages.harvesterhci.io',
+  'addons.harvesterhci.io',
+  'helmcharts.helm.cattle.io',
   'customresourcedefinitions.apiextensions.k8s.io',
   'apiservices.apiregistration.k8s.io',
 ]);

@@ -1,24 +1,29 @@
 import type { KubeObject, Waiting } from '@sheaf/api';
-import { conditionOf, fault, told } from './condition-words.ts';
-import { at, listAt, textAt } from './connect.ts';
+import { addonWaiting, chartWaiting, upgradeWaiting } from './addon-waiting.ts';
+import { conditionOf, fault, houseWords, told } from './condition-words.ts';
+import { at, textAt } from './connect.ts';
 import { copyWaiting, imageWaiting, instanceWaiting, machineWaiting } from './machine-waiting.ts';
+import { podWaiting } from './pod-waiting.ts';
 
 /** What an object by itself says of why it is not in its goal state; `undefined`: nothing. Pure. */
 export function findWaiting(object: KubeObject): Waiting | undefined {
   if (object.metadata.deletionTimestamp) return deletionOf(object);
   const kind = object.kind ?? '';
   const ofKind = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  return ofKind ? ofKind(object) : (unseen(object) ?? unmet(object));
+  return ofKind ? ofKind(object) : (unseen(object) ?? unmet(object) ?? houseWords(object));
 }
 
 const kinds: Readonly<Record<string, (object: KubeObject) => Waiting | undefined>> = {
-  Pod: podWaiting,
+  Addon: addonWaiting,
+  HelmChart: chartWaiting,
+  Pod: (pod) => podWaiting(pod, unmet),
   PersistentVolumeClaim: claimWaiting,
   CSIDriver: driverWaiting,
   CustomResourceDefinition: definitionWaiting,
   Job: jobWaiting,
   Node: nodeWaiting,
   Setting: settingWaiting,
+  Upgrade: upgradeWaiting,
   KeyPair: keyPairWaiting,
   VirtualMachine: machineWaiting,
   VirtualMachineBackup: copyWaiting,
@@ -28,60 +33,14 @@ const kinds: Readonly<Record<string, (object: KubeObject) => Waiting | undefined
   VirtualMachineTemplateVersion: templateVersionWaiting,
 };
 
-function deletionOf({ metadata }: KubeObject): Waiting {
-  const finalizers = metadata.finalizers ?? [];
-  return {
-    reason: 'BeingDeleted',
-    nature: 'transient',
-    text:
-      finalizers.length > 0
-        ? `is being deleted since ${metadata.deletionTimestamp} and waits for ${finalizers.join(', ')}`
-        : `is being deleted since ${metadata.deletionTimestamp}`,
-  };
-}
-
-function podWaiting(pod: KubeObject): Waiting | undefined {
-  const phase = textAt(pod, 'status', 'phase');
-  if (phase === 'Failed')
-    return fault(
-      'Failed',
-      `has failed: ${textAt(pod, 'status', 'message') || textAt(pod, 'status', 'reason')}`,
-      'Read its log, then delete it.',
-    );
-  if (phase !== 'Pending') return unmet(pod);
-  if (textAt(pod, 'spec', 'nodeName') === '') return notScheduled(pod);
-  return (
-    containerWaiting(pod) ??
-    unmet(pod) ?? {
-      reason: 'NotStarted',
-      nature: 'transient',
-      text: `has been given to the node ${textAt(pod, 'spec', 'nodeName')} and has not started`,
-    }
-  );
-}
-
-function notScheduled(pod: KubeObject): Waiting {
-  const why = textAt(conditionOf(pod, 'PodScheduled'), 'message');
-  const text = why === '' ? 'is not on a node yet' : `is not on a node yet: ${why}`;
-  return { reason: 'NotScheduled', nature: 'transient', text };
-}
-
-/** What keeps its first container that says so from running, such as an image that cannot be had. */
-function containerWaiting(pod: KubeObject): Waiting | undefined {
-  const statuses = ['initContainerStatuses', 'containerStatuses'].flatMap((field) =>
-    listAt(pod, 'status', field),
-  );
-  const found = statuses.find((status) => textAt(status, 'state', 'waiting', 'message') !== '');
-  if (!found) return undefined;
-  const { reason, message } = {
-    reason: textAt(found, 'state', 'waiting', 'reason'),
-    message: textAt(found, 'state', 'waiting', 'message'),
-  };
-  return {
-    reason,
-    nature: 'transient',
-    text: `its container ${textAt(found, 'name')} waits: ${reason}: ${message}`,
-  };
+/** What keeps it may be told by a condition, too. */
+function deletionOf(object: KubeObject): Waiting {
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  const since = `is being deleted since ${deletionTimestamp}`;
+  const text = finalizers.length > 0 ? `${since} and waits for ${finalizers.join(', ')}` : since;
+  const told = houseWords(object);
+  if (!told) return { reason: 'BeingDeleted', nature: 'transient', text };
+  return { ...told, text: `${text}; ${told.text}` };
 }
 
 function claimWaiting(claim: KubeObject): Waiting | undefined {
@@ -138,7 +97,10 @@ function jobWaiting(job: KubeObject): Waiting | undefined {
       'Look at its pods, then delete and create it anew.',
     );
   if (textAt(conditionOf(job, 'Complete'), 'status') === 'True') return undefined;
-  return { reason: 'NotComplete', nature: 'transient', text: 'is not complete' };
+  const failures = at(job, 'status', 'failed');
+  const tries = typeof failures === 'number' && failures > 0 ? `; ${failures} of its pods have failed` : '';
+  const text = at(job, 'spec', 'suspend') === true ? 'is told to rest' : `is not complete${tries}`;
+  return { reason: 'NotComplete', nature: 'transient', text };
 }
 
 /** A setting without a value waits for nobody. */

@@ -1,6 +1,8 @@
+import type { KubeObject } from '@sheaf/api';
 import { type Client, DiscoveryReader, preferredResources, type ServedResource } from '@sheaf/client';
 import type { Arguments } from './arguments.ts';
-import { type ClusterView, followChain, type Link } from './chain.ts';
+import { followChain } from './chain.ts';
+import type { ClusterView, Link } from './cluster-view.ts';
 import { readReport, withClient } from './connect.ts';
 import { runShape } from './run-command.ts';
 import { UsageError } from './up-options.ts';
@@ -10,7 +12,7 @@ const usage = `Usage: sheaf why KIND/NAME [options]
 Follows what an object waits for to the end of the chain, and says what can be done there.
 KIND is a kind or a plural, with its group where that is needed: pod, deployments.apps.
 
-  -n, --namespace NS   default: default
+  -n, --namespace NS   default: default, else the only one that has such an object
   -o, --output json    for programs
   --data-dir DIR       the data directory of the server
 `;
@@ -30,7 +32,12 @@ function run({ positionals: [target = ''], flags, dataDir }: Arguments): Promise
   if (slash < 1) throw new UsageError(`expected KIND/NAME, not ${JSON.stringify(target)}`);
   const [kind, name] = [target.slice(0, slash), target.slice(slash + 1)];
   return withClient(dataDir, async (client) => {
-    const links = await explain(client, { kind, name, namespace: String(flags['namespace'] ?? 'default') });
+    const namespace = flags['namespace'];
+    const links = await explain(client, {
+      kind,
+      name,
+      ...(namespace ? { namespace: String(namespace) } : {}),
+    });
     const text = flags['output'] === 'json' ? `${JSON.stringify(links, undefined, 2)}\n` : chainText(links);
     process.stdout.write(text);
     return 0;
@@ -40,7 +47,8 @@ function run({ positionals: [target = ''], flags, dataDir }: Arguments): Promise
 interface Target {
   readonly kind: string;
   readonly name: string;
-  readonly namespace: string;
+  /** Where it is to be; without one it is looked for. */
+  readonly namespace?: string;
 }
 
 export async function explain(client: Client, { kind, name, namespace }: Target): Promise<Link[]> {
@@ -55,10 +63,29 @@ export async function explain(client: Client, { kind, name, namespace }: Target)
     list: async (ref, inside) =>
       (await client.list(ref, inside === undefined ? {} : { namespace: inside })).items,
   };
-  const object = await view.find(resource, resource.namespaced ? { namespace, name } : { name });
-  if (!object)
-    throw new Error(`there is no ${resource.kind} ${name}${resource.namespaced ? ` in ${namespace}` : ''}`);
-  return followChain(view, resource, object);
+  return followChain(view, resource, await objectMeant(view, resource, { name, namespace }));
+}
+
+const usualNamespace = 'default';
+
+async function objectMeant(
+  view: ClusterView,
+  resource: ServedResource,
+  { name, namespace }: { readonly name: string; readonly namespace: string | undefined },
+): Promise<KubeObject> {
+  const { kind, namespaced } = resource;
+  const near = await view.find(
+    resource,
+    namespaced ? { namespace: namespace ?? usualNamespace, name } : { name },
+  );
+  if (near) return near;
+  const place = namespaced && namespace !== undefined ? ` in ${namespace}` : '';
+  const others = namespaced && namespace === undefined ? await view.list(resource, undefined) : [];
+  const [found, another] = others.filter(({ metadata }) => metadata.name === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}${place}`);
+  if (!another) return found;
+  const places = [found, another].map(({ metadata }) => metadata.namespace).join(', ');
+  throw new Error(`several namespaces have a ${kind} ${name} (${places}): name one with -n`);
 }
 
 const shortNames: Readonly<Record<string, string>> = {
