@@ -39,7 +39,6 @@ const sizes = {
   idleSeconds: usual.idleSeconds,
 };
 const results = new Results();
-// Short: what podman cleans up after a container refuses a directory of its own beyond 50 characters.
 const directory = await mkdtemp(join(tmpdir(), 'shb-'));
 const closing: (() => Promise<void>)[] = [];
 const interruption = Promise.withResolvers<never>();

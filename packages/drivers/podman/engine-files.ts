@@ -41,7 +41,7 @@ export async function writeEngineFiles(layout: EngineLayout, settings: EngineSet
   ];
   for (const directory of directories) await mkdir(directory, { recursive: true, mode: 0o700 });
   await put(layout.containersConf, containersConf(layout, settings));
-  await put(layout.conmon, conmonScript(settings.conmon));
+  await put(layout.conmon, conmonScript({ conmon: settings.conmon, storageConf: layout.storageConf }));
   await put(layout.storageConf, storageConf(layout, settings));
   await put(layout.registriesConf, 'unqualified-search-registries = []\nshort-name-mode = "disabled"\n');
   await put(join(policyDirectory, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}\n');

@@ -77,9 +77,8 @@ export class EngineProbe {
   }
 
   #obstacle(programs: Programs): ContainerCapabilities | undefined {
-    const { refusal, layout } = this.#options;
-    if (refusal) return unavailable(refusal.reason, refusal.wayOut);
-    return obstacleOf(programs) ?? pathObstacle(layout);
+    const { refusal } = this.#options;
+    return refusal ? unavailable(refusal.reason, refusal.wayOut) : obstacleOf(programs);
   }
 
   async #find(): Promise<EngineFound> {
@@ -128,16 +127,6 @@ function obstacleOf({ runtimes }: Programs): ContainerCapabilities | undefined {
   return runtimes.length === 0
     ? unavailable('neither crun nor runc is installed', installCommand)
     : undefined;
-}
-
-/** podman's own limit. Its service does not tell, but the program that cleans up behind each container refuses and ends. */
-const longestRun = 50;
-
-function pathObstacle({ directory, run }: EngineLayout): ContainerCapabilities | undefined {
-  const surplus = run.length - longestRun;
-  if (surplus <= 0) return undefined;
-  const reason = `the path of ${directory} is ${surplus} characters too long for podman`;
-  return unavailable(reason, `start Sheaf with a --data-dir whose path is ${surplus} characters shorter`);
 }
 
 /** Everything is there; the first container will tell the rest. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type Clock,
   type Disposable,
@@ -22,7 +22,7 @@ import {
 import type { EngineLayout } from './engine-layout.ts';
 import type { PodmanLimits } from './engine-limits.ts';
 import { engineEnvironment } from './podman-program.ts';
-import { RestClient } from './rest-client.ts';
+import { isSocketPath, RestClient } from './rest-client.ts';
 
 export interface ServiceParts {
   readonly layout: EngineLayout;
@@ -124,17 +124,16 @@ export class EngineService implements Disposable {
   async #start(): Promise<Running> {
     const { layout, limits, onStart, random } = this.#parts;
     const socketPath = join(layout.run, `service-${random.uuid().slice(0, 8)}.sock`);
+    const client = await RestClient.open(socketPath);
     const child = launch(layout, socketPath);
-    const exit = exitOf(child);
-    if (child.pid === undefined) throw unstarted(await exit);
-    const identity = identityOf(child.pid, this.#parts.bootId);
-    if (identity) await writeFile(layout.serviceRecord, identityLine(identity));
-    const client = new RestClient(socketPath);
-    const ended = exit.then(async (words) => {
+    const ended = exitOf(child).then(async (words) => {
       client.dispose();
       await rm(socketPath, { force: true });
       return words;
     });
+    if (child.pid === undefined) throw unstarted(await ended);
+    const identity = identityOf(child.pid, this.#parts.bootId);
+    if (identity) await writeFile(layout.serviceRecord, identityLine(identity));
     const answered = await Promise.race([ended, this.#answers(client, limits.startMs)]);
     if (answered !== true || !identity) {
       child.kill('SIGKILL');
@@ -163,7 +162,9 @@ export class EngineService implements Disposable {
 function launch(layout: EngineLayout, socketPath: string): ChildProcess {
   const log = openSync(layout.serviceLog, 'a', 0o600);
   try {
-    const command = ['podman', 'system', 'service', '--time', String(idleSeconds), `unix://${socketPath}`];
+    // Its directory is where it runs.
+    const address = isSocketPath(socketPath) ? socketPath : `/proc/self/cwd/${basename(socketPath)}`;
+    const command = ['podman', 'system', 'service', '--time', String(idleSeconds), `unix://${address}`];
     const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...command], {
       env: engineEnvironment(layout),
       cwd: layout.run,

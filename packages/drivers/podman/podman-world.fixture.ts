@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +33,11 @@ export const podmanIsMissing =
     ? undefined
     : 'podman is not installed: apt-get install --no-install-recommends podman runc netavark iptables');
 
+interface WorldOptions extends Partial<PodmanOptions> {
+  /** Of the directory. */
+  readonly name?: string;
+}
+
 /** A directory for containers that are real processes; all of them end with it. */
 export class PodmanWorld implements ContainersWorld {
   readonly layout: EngineLayout;
@@ -44,15 +49,15 @@ export class PodmanWorld implements ContainersWorld {
   #opened: Podman | undefined;
   #boot: string | undefined;
 
-  private constructor(root: string, subnet: PodSubnet, options: Partial<PodmanOptions>) {
+  private constructor(root: string, subnet: PodSubnet, { name = 'state', ...options }: WorldOptions) {
     this.#root = root;
     this.#subnet = subnet;
     this.#options = options;
-    this.layout = engineLayout(join(root, 'state'));
+    this.layout = engineLayout(join(root, name));
   }
 
   /** With the guest's image stored. */
-  static async make(options: Partial<PodmanOptions> = {}): Promise<PodmanWorld> {
+  static async make(options: WorldOptions = {}): Promise<PodmanWorld> {
     const root = realpathSync(await mkdtemp(join(tmpdir(), 'podman-')));
     const world = new PodmanWorld(root, await PodSubnet.take(), options);
     const { containers, images } = world.open();
@@ -284,9 +289,11 @@ async function forgetRun(engineId: string): Promise<void> {
     await rmdir(join(groups, controller, 'libpod_parent', `libpod-${engineId}`)).catch(() => undefined);
 }
 
+/** Its words, and where it runs. */
 function commandOf(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return words && `${words} ${readlinkSync(`/proc/${pid}/cwd`)}`;
   } catch {
     return '';
   }

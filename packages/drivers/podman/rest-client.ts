@@ -1,5 +1,7 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { basename, dirname } from 'node:path';
 import { StatusError, toError } from '@sheaf/base';
 
 export interface RestCall {
@@ -25,13 +27,28 @@ export class RestError extends Error {
 const version = '/v4.0.0/libpod';
 const longestAnswer = 64 * 1024 * 1024;
 
+/** The kernel takes names of sockets of at most 107 bytes. */
+export function isSocketPath(path: string): boolean {
+  return Buffer.byteLength(path) <= 107;
+}
+
 /** One service of the engine, on its socket. */
 export class RestClient {
   readonly #socketPath: string;
+  /** Leads to a socket whose path is too long. */
+  readonly #directory: FileHandle | undefined;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(socketPath: string) {
+  private constructor(socketPath: string, directory?: FileHandle) {
     this.#socketPath = socketPath;
+    this.#directory = directory;
+  }
+
+  /** For a socket that is or will be at this path, however long. Its directory is there. */
+  static async open(path: string): Promise<RestClient> {
+    if (isSocketPath(path)) return new RestClient(path);
+    const directory = await open(dirname(path), 'r');
+    return new RestClient(`/proc/self/fd/${directory.fd}/${basename(path)}`, directory);
   }
 
   /** The answer's JSON; `undefined` if it is empty. @throws RestError, or a StatusError where nothing answers */
@@ -89,6 +106,7 @@ export class RestClient {
   /** Ends all calls under way. */
   dispose(): void {
     this.#agent.destroy();
+    this.#directory?.close().catch(() => undefined);
   }
 
   #send(
