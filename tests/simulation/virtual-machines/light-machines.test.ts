@@ -32,6 +32,7 @@ describe('faults planted into short schedules', () => {
       finding: /was removed before its claim was gone|while machine .* has it open/,
     },
     { fault: 'mixesFiles', finding: /is written by/ },
+    { fault: 'opensBeneath', finding: /is frozen, and machine .* writes to it/ },
     { fault: 'hangsStarts', finding: /does not say what for/ },
   ] as const;
 

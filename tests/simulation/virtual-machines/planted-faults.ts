@@ -16,6 +16,8 @@ export const plantedFaults = [
   'mixesFiles',
   /** Now and then a start is never answered. */
   'hangsStarts',
+  /** Now and then a machine gets the file that its own lies on, as if that had been looked up before a snapshot, and nobody asks. */
+  'opensBeneath',
 ] as const;
 
 export type PlantedFault = (typeof plantedFaults)[number];

@@ -64,6 +64,19 @@ export class Safety {
       if (other !== undefined && other !== id) this.#find(`${path} is written by ${other} and ${id}`);
       writers.set(path, id);
     }
+    this.#lookAtFrozen(open);
+  }
+
+  /** What is frozen is written to by no guest: a volume goes on above it, and a snapshot keeps it. */
+  #lookAtFrozen(open: readonly OpenDisk[]): void {
+    const { medium, host } = this.#world;
+    const written = new Set([...medium.volumes.values()].map(({ top }) => top.path));
+    for (const { overlay } of medium.snapshots.values()) if (overlay) written.add(overlay.path);
+    for (const { id, disk, path } of open) {
+      const isWriting = host.machines.get(id)?.process?.guest.isRunning === true && isExclusive(disk);
+      if (isWriting && this.#world.hasLayer(path) && !written.has(path))
+        this.#find(`${path} is frozen, and machine ${id} writes to it`);
+    }
   }
 
   #openDisks(): readonly OpenDisk[] {

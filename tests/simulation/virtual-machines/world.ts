@@ -66,7 +66,8 @@ export class World {
       clock: this.#clock,
       random: this.#random,
       hasFile: (path) => this.#hasFile(path),
-      mayWrite: (path) => this.#mayWrite(path),
+      mayWrite: (path) =>
+        options.planted.has('opensBeneath') ? Promise.resolve(true) : this.#mayWrite(path),
       filesBeneath: (path) => this.medium.filesBeneath(path),
       capabilities: { parallelStarts: 2 },
     });
@@ -189,10 +190,23 @@ export class World {
   }
 
   #mayMix(args: readonly unknown[]): readonly unknown[] {
-    if (!this.#options.planted.has('mixesFiles') || this.#random.integer(2) === 0) return args;
+    const { planted } = this.#options;
+    if (planted.has('opensBeneath') && this.#random.integer(2) === 0) return this.#beneath(args);
+    if (!planted.has('mixesFiles') || this.#random.integer(2) === 0) return args;
     const [spec, ...rest] = args as [MachineSpec, ...unknown[]];
     const others = [...this.host.machines.values()].filter((machine) => machine.spec.id !== spec.id);
     return [withFilesOf(spec, [...(others[0]?.process?.disks.values() ?? [])]), ...rest];
+  }
+
+  #beneath(args: readonly unknown[]): readonly unknown[] {
+    const [spec, ...rest] = args as [MachineSpec, ...unknown[]];
+    const disks = spec.disks.map((disk) => {
+      const [path] = this.medium.filesBeneath(disk.file?.path ?? '');
+      return path === undefined || disk.isReadOnly === true
+        ? disk
+        : { ...disk, file: { path, format: 'qcow2' as const } };
+    });
+    return [{ ...spec, disks }, ...rest];
   }
 
   #hasty(volumes: Volumes): Volumes {
