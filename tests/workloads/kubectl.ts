@@ -51,14 +51,9 @@ export async function openKubectl(program: string, { handle }: WorkloadHost): Pr
     run: (args, options = {}) =>
       runProgram(program, args, { ...options, env: { ...environment, ...options.env } }),
     start(args, env = {}) {
-      const child = spawn(program, args, { env: { ...process.env, ...environment, ...env } });
-      started.add(child);
-      let [out, err] = ['', ''];
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-      child.stdin.on('error', () => undefined);
-      const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-      return { process: child, ended, out: () => out, err: () => err };
+      const running = startKubectl(program, args, { ...environment, ...env });
+      started.add(running.process);
+      return running;
     },
     async close() {
       for (const child of started) child.kill('SIGKILL');
@@ -66,6 +61,21 @@ export async function openKubectl(program: string, { handle }: WorkloadHost): Pr
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The caller ends it. */
+export function startKubectl(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): RunningKubectl {
+  const child = spawn(program, args, { env: { ...process.env, ...env } });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  child.stdin.on('error', () => undefined);
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  return { process: child, ended, out: () => out, err: () => err };
 }
 
 interface Pems {
