@@ -127,6 +127,9 @@ describe('a host on which podman is installed late, with a long data directory',
 
       await client.delete(resources.pods, key, { gracePeriodSeconds: 0 });
       await host.until('it is gone', async () => (await host.pod()) === undefined);
+      const records = join(directory, 'podman/records');
+      await host.until('its containers are gone', async () => (await readdir(records)).length === 0);
+      // Not before: here their networks cannot be seen, and podman minds.
       await host.until('nothing of it is left', async () => (await remainsOf(directory)).length === 0);
       const outside = await readdir('/run');
       assert.deepEqual(
