@@ -2,7 +2,9 @@ import { type KubeObject, type LabelSelector, labelMatcherOf, matchesLabels } fr
 import { badRequest, isJsonObject, StatusError } from '@sheaf/base';
 import { type DeleteOptions, readDeleteOptions } from '../options/delete-options.ts';
 import { readWriteOptions } from '../options/write-options.ts';
+import type { ResourceContext } from '../pipeline/request-context.ts';
 import { type SpecialHandler, specialKey } from '../pipeline/special-handler.ts';
+import type { Resource } from '../registry/resource.ts';
 import type { LiveViews } from '../storage/live-view.ts';
 import { deleteAt } from '../verbs/delete.ts';
 import { methodNotAllowed } from '../verbs/errors.ts';
@@ -26,26 +28,37 @@ function eviction(parts: PodParts, views: LiveViews): SpecialHandler {
       throw badRequest('name in URL does not match name in Eviction object');
     const given = isJsonObject(posted['deleteOptions']) ? posted['deleteOptions'] : {};
     const options = readDeleteOptions(dryRun ? { ...given, dryRun: ['All'] } : given, new URLSearchParams());
-    const place = requestedPlace(context, resource);
-    for (let attempt = 1; ; attempt++) {
-      const pod = (await getObject(context, resource, parts)).object;
-      const isPaid =
-        !needsBudget(pod) ||
-        (await spendBudget(context, {
-          parts,
-          pod,
-          budgets: budgetsOf(views, pod),
-          isDryRun: options.dryRun,
-        }));
-      try {
-        await deleteAt(context, resource, { place, options: isPaid ? options : asSeen(options, pod), parts });
-        return answerWith(context, 201, createdStatus);
-      } catch (error) {
-        // It may have become ready meanwhile: then its budgets have to be asked.
-        if (isPaid || attempt >= mostAttempts || !StatusError.is(error, 'Conflict')) throw error;
-      }
-    }
+    await evict(context, resource, { parts, views, options });
+    return answerWith(context, 201, createdStatus);
   };
+}
+
+interface EvictionInput {
+  readonly parts: PodParts;
+  readonly views: LiveViews;
+  readonly options: DeleteOptions;
+}
+
+async function evict(
+  context: ResourceContext,
+  resource: Resource,
+  { parts, views, options }: EvictionInput,
+): Promise<void> {
+  const place = requestedPlace(context, resource);
+  const isDryRun = options.dryRun;
+  for (let attempt = 1; ; attempt++) {
+    const pod = (await getObject(context, resource, parts)).object;
+    const isPaid =
+      !needsBudget(pod) ||
+      (await spendBudget(context, { parts, pod, budgets: budgetsOf(views, pod), isDryRun }));
+    try {
+      await deleteAt(context, resource, { place, options: isPaid ? options : asSeen(options, pod), parts });
+      return;
+    } catch (error) {
+      // It may have become ready meanwhile: then its budgets have to be asked.
+      if (isPaid || attempt >= mostAttempts || !StatusError.is(error, 'Conflict')) throw error;
+    }
+  }
 }
 
 const mostAttempts = 5;
