@@ -16,15 +16,17 @@ export interface Judgement<T, Obstacle> {
   ): Obstacle | undefined;
 }
 
-/** For how long a look may say yes to further starts. Machines that have ended meanwhile still count in it. */
+/** For how long a look may say yes to further starts. Machines that have ended meanwhile still count in it. Many that ask at once share one. */
 export interface KeptLooks {
   readonly keepMs: number;
   readonly monotonicMs: () => number;
 }
 
-interface Kept {
+interface Look {
   readonly found: unknown;
+  /** All that may be missing in what was found. */
   readonly starting: Map<string, Amounts>;
+  /** When it began. */
   readonly sinceMs: number;
 }
 
@@ -37,7 +39,8 @@ export class StartLedger {
   readonly #views = new Set<Map<string, Amounts>>();
   readonly #waiting = new Set<string>();
   readonly #looks: KeptLooks | undefined;
-  #kept: Kept | undefined;
+  #kept: Look | undefined;
+  #looking: Promise<Look> | undefined;
   #wake: (key: string) => void = () => undefined;
 
   /** Without `looks` every judgement looks anew. */
@@ -57,29 +60,22 @@ export class StartLedger {
 
   /**
    * What is in the way of a start, by all that was under way at any moment of the look. If nothing is, it is under way itself until
-   * `end` is called for it.
+   * `end` is called for it. A look that began before the call may only say yes; one that has begun since is shared.
    */
   async begin<T, Obstacle>(
-    { id, amounts }: Start,
+    start: Start,
     { look, judge }: Judgement<T, Obstacle>,
   ): Promise<Obstacle | undefined> {
-    const kept = this.#keptLook();
-    if (kept && judge(kept.found as T, kept.starting, this.#underWay()) === undefined) {
-      this.#record(id, amounts);
-      return undefined;
-    }
-    const starting = new Map(this.#begun);
-    const sinceMs = this.#looks?.monotonicMs() ?? 0;
-    this.#views.add(starting);
-    try {
-      const found = await look();
-      if (this.#looks) this.#keep({ found, starting, sinceMs });
-      const obstacle = judge(found, starting, this.#underWay());
-      if (obstacle === undefined) this.#record(id, amounts);
+    const judged = ({ found, starting }: Look): Obstacle | undefined => {
+      const obstacle = judge(found as T, starting, this.#underWay());
+      if (obstacle === undefined) this.#record(start);
       return obstacle;
-    } finally {
-      if (this.#kept?.starting !== starting) this.#views.delete(starting);
-    }
+    };
+    const kept = this.#keptLook();
+    if (kept && judged(kept) === undefined) return undefined;
+    const earlier = await this.#earlierLook();
+    if (earlier && judged(earlier) === undefined) return undefined;
+    return await this.#lookAndJudge(look, judged);
   }
 
   end(id: string): void {
@@ -99,19 +95,61 @@ export class StartLedger {
     return new Set(this.#begun.keys());
   }
 
-  #keptLook(): Kept | undefined {
+  #keptLook(): Look | undefined {
     const { keepMs = 0, monotonicMs } = this.#looks ?? {};
     if (!this.#kept || !monotonicMs || monotonicMs() - this.#kept.sinceMs > keepMs) return undefined;
     return this.#kept;
   }
 
+  /** The one that is being looked at now, if nothing newer has come to be known until it is over. */
+  async #earlierLook(): Promise<Look | undefined> {
+    // Who began it is told of its failure.
+    const look = await this.#looking?.catch(() => undefined);
+    return look && this.#views.has(look.starting) ? look : undefined;
+  }
+
+  /** By a look that begins now, or has been begun by another in the meantime. */
+  async #lookAndJudge<T, Obstacle>(
+    look: () => Promise<T>,
+    judged: (look: Look) => Obstacle | undefined,
+  ): Promise<Obstacle | undefined> {
+    while (this.#looking) {
+      const shared = await this.#earlierLook();
+      if (shared) return judged(shared);
+    }
+    const looking = this.#look(look);
+    if (this.#looks) this.#looking = looking;
+    try {
+      const own = await looking;
+      const obstacle = judged(own);
+      if (!this.#looks) this.#views.delete(own.starting);
+      return obstacle;
+    } finally {
+      if (this.#looking === looking) this.#looking = undefined;
+    }
+  }
+
+  async #look<T>(look: () => Promise<T>): Promise<Look> {
+    const starting = new Map(this.#begun);
+    const sinceMs = this.#looks?.monotonicMs() ?? 0;
+    this.#views.add(starting);
+    try {
+      const seen = { found: await look(), starting, sinceMs };
+      if (this.#looks) this.#keep(seen);
+      return seen;
+    } catch (error) {
+      this.#views.delete(starting);
+      throw error;
+    }
+  }
+
   /** Everything that begins from now on is added to it, too. */
-  #keep(kept: Kept): void {
+  #keep(kept: Look): void {
     if (this.#kept) this.#views.delete(this.#kept.starting);
     this.#kept = kept;
   }
 
-  #record(id: string, amounts: Amounts): void {
+  #record({ id, amounts }: Start): void {
     this.#begun.set(id, amounts);
     for (const view of this.#views) view.set(id, amounts);
   }
