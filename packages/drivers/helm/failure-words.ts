@@ -22,6 +22,7 @@ const fetchRules: readonly Rule[] = [
 const releaseRules: readonly Rule[] = [
   [/another operation \(.*\) is in progress/i, 'ReleaseBusy'],
   [/(failed (pre|post)-|(pre|post)-[a-z]+ hooks? failed|warning: Hook )/i, 'HookFailed'],
+  [/because it is being terminated/i, 'NamespaceTerminating'],
   [/invalid ownership metadata|cannot be imported into the current release/i, 'ObjectsOfOthers'],
   [
     /cluster unreachable|connection refused|no route to host|network is unreachable|i\/o timeout|TLS handshake/i,

@@ -7,7 +7,7 @@ export interface HelmPlaces {
   readonly work: string;
 }
 
-const accountPath = 'var/run/secrets/kubernetes.io/serviceaccount';
+export const accountPath = 'var/run/secrets/kubernetes.io/serviceaccount';
 const passedOn = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 
 /** Everything that Helm is told by variables; all its files are in the run's own directory. */

@@ -37,6 +37,9 @@ export async function workOnRelease(
       case 'uninstall':
         await helm.call(['uninstall', order.name, ...common(order)], { phase: 'release' });
         break;
+      case 'clear':
+        await helm.call(['uninstall', order.name, '--no-hooks', ...common(order)], { phase: 'release' });
+        break;
       case 'rollback':
         await helm.call(['rollback', order.name, ...common(order)], { phase: 'release' });
         break;
@@ -89,6 +92,7 @@ function hashOf({ configHash }: OperationOrder): string {
 
 interface Listed {
   readonly status: string;
+  readonly description?: string;
 }
 
 async function readRelease(helm: HelmSession, order: OperationOrder): Promise<ReleaseFacts> {
@@ -100,14 +104,16 @@ async function readRelease(helm: HelmSession, order: OperationOrder): Promise<Re
     return JSON.parse(await helm.call(args, { phase: 'release', isQuestion: true })) as readonly Listed[];
   };
   const [newest] = await list();
-  if (!newest) return { status: undefined, isOfOrder: false, hasDeployed: false };
+  if (!newest) return { status: undefined, isOfOrder: false, hasDeployed: false, wasCut: false };
   const isOfOrder = (await list('--selector', `${hashLabel}=${hashOf(order)}`)).some(
     ({ status }) => status === 'deployed',
   );
-  if (!newest.status.startsWith('pending-')) return { status: newest.status, isOfOrder, hasDeployed: false };
-  const history = await helm.call(['history', name, ...place], { phase: 'release', isQuestion: true });
-  const hasDeployed = (JSON.parse(history) as readonly Listed[]).some(
-    ({ status }) => status === 'deployed' || status === 'superseded',
-  );
-  return { status: newest.status, isOfOrder, hasDeployed };
+  const { status } = newest;
+  if (status !== 'failed' && !status.startsWith('pending-'))
+    return { status, isOfOrder, hasDeployed: false, wasCut: false };
+  const text = await helm.call(['history', name, ...place], { phase: 'release', isQuestion: true });
+  const history = JSON.parse(text) as readonly Listed[];
+  const hasDeployed = history.some((each) => each.status === 'deployed' || each.status === 'superseded');
+  const wasCut = /context canceled/.test(history.at(-1)?.description ?? '');
+  return { status, isOfOrder, hasDeployed, wasCut };
 }

@@ -4,12 +4,14 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HelmFailure } from '@sheaf/ports';
+import { definitionsWords, type HelmFailure } from '@sheaf/ports';
 import type { RunPlaces } from './chart-archive.ts';
+import { definitionsIn } from './chart-definitions.ts';
 import { failureNamed, failureOf } from './failure-words.ts';
 import { helmEnvironment, writeKubeconfig } from './helm-environment.ts';
 import { HelmError, HelmSession } from './helm-session.ts';
-import { OrderError, readOrder } from './operation-order.ts';
+import { hookLog, readAccount } from './hook-log.ts';
+import { type OperationOrder, OrderError, readOrder } from './operation-order.ts';
 import { lockRelease } from './release-lock.ts';
 import { workOnRelease } from './release-work.ts';
 
@@ -22,7 +24,8 @@ const places: RunPlaces = {
   charts: variables['SHEAF_CHARTS'] ?? '',
 };
 
-async function run(): Promise<void> {
+/** Gives the last words. */
+async function run(): Promise<string> {
   const order = readOrder(process.argv.slice(2), variables);
   const program = variables['SHEAF_HELM'] ?? '';
   if (program === '') throw new HelmError(failureNamed('HelmMissing'), 'there is no Helm on this host');
@@ -38,8 +41,34 @@ async function run(): Promise<void> {
     print: (line) => process.stdout.write(`${line}\n`),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => helm.interrupt());
-  await workOnRelease(helm, order, places);
+  const archive = await workOnRelease(helm, order, places).catch((error: unknown) =>
+    toldWithHook(error, { server, order }),
+  );
   lock.dispose();
+  return archive === undefined ? '' : definitionsWords(await definitionsIn(helm, archive).catch(untold));
+}
+
+/** The release is as it should be, whatever else can be told of it. */
+function untold(error: unknown): readonly string[] {
+  process.stderr.write(`what definitions the chart brings is not known: ${String(error)}\n`);
+  return [];
+}
+
+async function leaveWords(words: string): Promise<void> {
+  await writeFile(join(places.root, 'dev/termination-log'), words).catch(() => {
+    process.stderr.write('the last words could not be written\n');
+  });
+}
+
+/** Helm says that a hook has failed; why is in the hook's own log. @throws HelmError */
+async function toldWithHook(
+  error: unknown,
+  { server, order }: { readonly server: string; readonly order: OperationOrder },
+): Promise<never> {
+  if (!(error instanceof HelmError) || error.failure.reason !== 'HookFailed') throw error;
+  const account = await readAccount({ root: places.root, server });
+  const log = await hookLog(account, { namespace: order.targetNamespace, words: error.message });
+  throw new HelmError(error.failure, [error.message, ...log].join('\n'));
 }
 
 function failureFor(error: unknown): HelmFailure {
@@ -49,16 +78,15 @@ function failureFor(error: unknown): HelmFailure {
 }
 
 try {
-  await run();
+  const words = await run();
   process.stdout.write('done\n');
+  await leaveWords(words);
   process.exitCode = 0;
 } catch (error) {
   const words = error instanceof Error ? error.message : String(error);
   const failure = failureFor(error);
   process.stderr.write(`${failure.reason}: ${words}\n`);
-  await writeFile(join(places.root, 'dev/termination-log'), words.slice(-longestWords)).catch(() => {
-    process.stderr.write('the last words could not be written\n');
-  });
+  await leaveWords(words.slice(-longestWords));
   process.exitCode = failure.exitCode;
 }
 // A lock that is held keeps the process otherwise.

@@ -7,8 +7,16 @@ import { isAlive } from './operation-state.ts';
 export function troubleOf(job: Job, pods: readonly Pod[]): Waiting | undefined {
   const newest = pods.find(isAlive) ?? pods.find((pod) => endTrouble(pod) !== undefined);
   if (!newest) return jobTrouble(job);
-  const standing = isAlive(newest) ? (placeTrouble(newest) ?? startTrouble(newest)) : undefined;
+  const standing = standingTrouble(
+    newest,
+    'see that the image can be pulled, or name another one with jobImage',
+  );
   return standing ?? endTrouble(newest);
+}
+
+/** What keeps a pod from its start. */
+export function standingTrouble(pod: Pod, imageWayOut: string): Waiting | undefined {
+  return isAlive(pod) ? (placeTrouble(pod) ?? startTrouble(pod, imageWayOut)) : undefined;
 }
 
 function jobTrouble({ metadata, status }: Job): Waiting | undefined {
@@ -48,26 +56,22 @@ const faults: ReadonlySet<string> = new Set([
 ]);
 const imageReasons = /Image/;
 
-function startTrouble(pod: Pod): Waiting | undefined {
+function startTrouble(pod: Pod, imageWayOut: string): Waiting | undefined {
   const waiting = firstState(pod, ({ waiting: is }) => is?.message !== undefined)?.waiting;
   if (!waiting || waiting.reason === 'CrashLoopBackOff') return undefined;
   const { reason = 'ContainerWaiting', message = '' } = waiting;
-  const isImage = imageReasons.test(reason);
   return {
     reason,
     text: message,
     nature: faults.has(reason) ? 'fault' : 'transient',
-    wayOut: isImage
-      ? 'see that the image can be pulled, or name another one with jobImage'
-      : 'mend what it names',
+    wayOut: imageReasons.test(reason) ? imageWayOut : 'mend what it names',
     object: podObject(pod),
   };
 }
 
 /** The last words of the newest run that has failed: its own, else the end of its log. */
 function endTrouble(pod: Pod): Waiting | undefined {
-  const current = firstState(pod, ({ terminated }) => (terminated?.exitCode ?? 0) !== 0)?.terminated;
-  const ended = current ?? lastFailure(pod);
+  const ended = failedRun(pod);
   if (!ended) return undefined;
   const next = nextTry(pod, ended);
   const text = `${wordsOf(ended)}${next === undefined ? '' : `; ${next}`}`;
@@ -105,7 +109,7 @@ function failureOf({ exitCode }: Ended): Pick<Waiting, 'reason' | 'nature'> & { 
   return { reason, nature, wayOut };
 }
 
-function wordsOf({ exitCode, message = '', reason }: Ended): string {
+export function wordsOf({ exitCode, message = '', reason }: Ended): string {
   const words = message.trim();
   if (words !== '') return words;
   return `it ended with ${exitCode}${reason ? ` (${reason})` : ''}`;
@@ -113,6 +117,12 @@ function wordsOf({ exitCode, message = '', reason }: Ended): string {
 
 function firstState({ status }: Pod, has: (state: ContainerState) => boolean): ContainerState | undefined {
   return status?.containerStatuses?.map(({ state }) => state ?? {}).find(has);
+}
+
+/** The newest one that has failed. */
+export function failedRun(pod: Pod): Ended | undefined {
+  const current = firstState(pod, ({ terminated }) => (terminated?.exitCode ?? 0) !== 0)?.terminated;
+  return current ?? lastFailure(pod);
 }
 
 /** A run that has begun since tells nothing yet. */

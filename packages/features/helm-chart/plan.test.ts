@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Waiting } from '@sheaf/api';
 import { retryAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { ContainerState, Job, Pod, PodStatus } from '@sheaf/api/workload/index';
@@ -89,6 +90,8 @@ function again(state: ContainerState, finishedAt = '2026-01-01T00:00:00Z'): PodS
   return { phase: 'Running', containerStatuses: [{ ...container, state, lastState }] };
 }
 
+const stuckHook: Waiting = { reason: 'ErrImagePull', text: 'no such host', nature: 'transient' };
+
 function wordOf(step: ChartStep): string {
   return 'waiting' in step && step.waiting ? `${step.action} ${step.waiting.reason}` : step.action;
 }
@@ -126,6 +129,16 @@ describe('planChart', () => {
       'another operation is at work',
       { chart: newer, jobs: [job()], pods: [pod('install', working)] },
       'none OperationInProgress',
+    ],
+    [
+      'another operation is at work, and its hook cannot begin',
+      { chart: newer, jobs: [job()], pods: [pod('install', working)], hookTrouble: stuckHook },
+      'suspend OperationInProgress',
+    ],
+    [
+      'its hook cannot begin',
+      { jobs: [job()], pods: [pod('install', working)], hookTrouble: stuckHook },
+      'none ErrImagePull',
     ],
     [
       'another operation only waits',

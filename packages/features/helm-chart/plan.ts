@@ -36,6 +36,8 @@ export interface ChartFacts extends OperationFacts {
   readonly missing?: MissingContent | undefined;
   /** Why no pod could be made for its Job, in the words of the server. */
   readonly podRefusal?: string | undefined;
+  /** What keeps a hook of its release from its end, while Helm waits for that. */
+  readonly hookTrouble?: Waiting | undefined;
 }
 
 export type ChartStep =
@@ -111,26 +113,26 @@ function isCurrent(
   return !isGoing(job) && !job.spec.suspend && isOwnedBy(job, chart) && isFor(job, wanted);
 }
 
-function planCurrent({ chart, pods, podRefusal }: ChartFacts, job: Job): ChartStep {
+function planCurrent({ chart, pods, podRefusal, hookTrouble }: ChartFacts, job: Job): ChartStep {
   const operation = chartOperation(chart);
   if (job.metadata.annotations?.[operationAnnotation] !== operation) {
     const annotations = { ...job.metadata.annotations, [operationAnnotation]: operation };
     return { action: 'note', job: { ...job, metadata: { ...job.metadata, annotations } } };
   }
   if (stateOf(job) === 'succeeded') return none;
-  const waiting = troubleOf(job, podsOf(pods, job)) ?? refusedPod(job, podRefusal);
+  const waiting = hookTrouble ?? troubleOf(job, podsOf(pods, job)) ?? refusedPod(job, podRefusal);
   return waiting ? { action: 'none', waiting } : none;
 }
 
-/** What is at work is let come to its end; what only waits is given up. */
-function planObstacle({ chart, pods }: ChartFacts, job: Job): ChartStep {
+/** What is at work is let come to its end; what only waits is given up, and so is what waits for a hook that cannot begin. */
+function planObstacle({ chart, pods, hookTrouble }: ChartFacts, job: Job): ChartStep {
   const own = podsOf(pods, job);
   const working = own.find(isWorking);
   const waiting = obstacleWaiting(job, working);
   if (isGoing(job)) return { action: 'none', waiting };
   const isRunning = stateOf(job) === 'running';
-  const isLetBe = working !== undefined && isRunning && chart.metadata.deletionTimestamp === undefined;
-  if (isLetBe) return { action: 'none', waiting };
+  const isGivenUp = chart.metadata.deletionTimestamp !== undefined || hookTrouble !== undefined;
+  if (working && isRunning && !isGivenUp) return { action: 'none', waiting };
   if (!isRunning || isSuspended(job)) return { action: 'drop', job, waiting };
   if (job.spec.suspend) return { action: 'none', waiting };
   return { action: 'suspend', job: { ...job, spec: { ...job.spec, suspend: true } }, waiting };

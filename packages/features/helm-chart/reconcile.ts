@@ -1,4 +1,4 @@
-import type { KubeObject } from '@sheaf/api';
+import type { KubeObject, Waiting } from '@sheaf/api';
 import type { HelmChart, HelmChartConfig } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
 import { StatusError } from '@sheaf/base';
@@ -20,7 +20,8 @@ import { chartNeed } from './chart-need.ts';
 import { ensureParts } from './chart-parts.ts';
 import { planChartStatus } from './chart-status.ts';
 import { referencesOf } from './chart-values.ts';
-import { isFor, isOwnedBy, podsOf, stateOf } from './operation-state.ts';
+import { hooksAtWork, hookTrouble, recordSelector } from './hook-trouble.ts';
+import { isFor, isOfChart, isOwnedBy, isWorking, podsOf, stateOf } from './operation-state.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
 
 export interface ChartParts {
@@ -53,11 +54,21 @@ export async function reconcileChart(
   if (step.action === 'claim' || step.action === 'release') return done;
   const next = planChartStatus(facts, step);
   if (next) await parts.client.updateStatus(resources.helmCharts, next, { signal });
+  return resultOf(step, facts);
+}
+
+function resultOf(step: ChartStep, facts: ChartFacts): ReconcileResult {
   const waiting = 'waiting' in step ? step.waiting : undefined;
-  if (waiting) return waitFor(waiting.text, waiting.nature === 'fault' ? faultMs : transientMs);
+  // While Helm works, nobody tells of what its hooks come to.
+  if (waiting)
+    return waitFor(waiting.text, waiting.nature === 'fault' && !isAtWork(facts) ? faultMs : transientMs);
   if (step.action !== 'none') return again(0);
-  // Nobody tells of events.
-  return podlessJob(facts.jobs, facts) ? again(transientMs) : done;
+  // Nobody tells of events either.
+  return podlessJob(facts.jobs, facts) || isAtWork(facts) ? again(transientMs) : done;
+}
+
+function isAtWork({ chart, pods }: Pick<ChartFacts, 'chart' | 'pods'>): boolean {
+  return pods.some((pod) => isOfChart(pod, chart) && isWorking(pod));
 }
 
 /** What an installation needs is looked for once, before it begins; an image of one's own brings its own means. */
@@ -106,14 +117,18 @@ async function readFacts(
     if (found) referred.set(`${kind}/${of}`, found);
   }
   const known = await jobs.list(namespace, signal);
-  const podless = podlessJob(known, { chart, pods: pods.list(namespace) });
+  const own = pods.list(namespace);
+  const podless = podlessJob(known, { chart, pods: own });
   return {
     chart,
     config,
     referred,
     jobs: known,
-    pods: pods.list(namespace),
+    pods: own,
     podRefusal: podless && (await refusalOf(client, podless, signal)),
+    hookTrouble: isAtWork({ chart, pods: own })
+      ? await findHookTrouble({ client, pods }, chart, signal)
+      : undefined,
     isNamespaceEnding: namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined,
   };
 }
@@ -134,6 +149,20 @@ async function refusalOf(client: Client, job: Job, signal: AbortSignal): Promise
   const fieldSelector = `involvedObject.uid=${uid},reason=FailedCreate`;
   const { items } = await client.list(resources.events, { namespace, fieldSelector, signal });
   return items.at(-1)?.['message'] as string | undefined;
+}
+
+/** Helm writes down which hook it waits for, and tells nobody else. */
+async function findHookTrouble(
+  { client, pods }: Pick<ChartParts, 'client' | 'pods'>,
+  chart: HelmChart,
+  signal: AbortSignal,
+): Promise<Waiting | undefined> {
+  const { name, targetNamespace: namespace } = namesOf(chart);
+  const resource = chart.spec?.driver === 'configmap' ? resources.configMaps : resources.secrets;
+  const query = { namespace, labelSelector: recordSelector(name), signal };
+  const { items } = await client.list(resource, query);
+  const hooks = items.flatMap(hooksAtWork);
+  return hooks.length === 0 ? undefined : hookTrouble(hooks, pods.list(namespace));
 }
 
 /** That nothing of an earlier operation is left, and the chart is, is the server's to say: a cache may be behind. */

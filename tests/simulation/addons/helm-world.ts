@@ -126,7 +126,8 @@ export class HelmWorld {
         hash: '',
         hasDeployed: known?.hasDeployed === true,
       });
-    else if (step === 'uninstall' && known) this.releases.set(release, { ...known, status: 'uninstalling' });
+    else if ((step === 'uninstall' || step === 'clear') && known)
+      this.releases.set(release, { ...known, status: 'uninstalling' });
     await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
   }
 
@@ -192,6 +193,7 @@ function factsOf(release: Release | undefined, { hash }: Order): Parameters<type
     status: release?.status,
     isOfOrder: release?.hash === hash,
     hasDeployed: release?.hasDeployed === true,
+    wasCut: false,
   };
 }
 

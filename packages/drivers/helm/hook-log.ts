@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { accountPath } from './helm-environment.ts';
+
+/** The API as the account of the pod sees it. */
+export interface Account {
+  /** `HOST:PORT`. */
+  readonly server: string;
+  readonly token: string;
+  readonly authority: string;
+}
+
+export async function readAccount({
+  root,
+  server,
+}: {
+  readonly root: string;
+  readonly server: string;
+}): Promise<Account> {
+  const read = (name: string): Promise<string> => readFile(join(root, accountPath, name), 'utf8');
+  return { server, token: (await read('token')).trim(), authority: await read('ca.crt') };
+}
+
+export interface FailedHook {
+  readonly namespace: string;
+  /** Of Helm. */
+  readonly words: string;
+}
+
+const keptLines = 10;
+const longestLine = 300;
+const limitMs = 5000;
+
+/** The last lines of the hook that Helm names, below a line that says whose they are. Why there are none is said, too. */
+export async function hookLog(
+  account: Account,
+  { namespace, words }: FailedHook,
+): Promise<readonly string[]> {
+  const hook = hookIn(words);
+  if (!hook) return [];
+  try {
+    const found = await failedContainer(account, namespace, hook);
+    if (!found) return [`the pod of the ${hook.kind} ${hook.name} has gone, and its log with it`];
+    const path = `/api/v1/namespaces/${namespace}/pods/${found.pod}/log?container=${found.container}&tailLines=${keptLines}`;
+    const lines = (await get(account, path))
+      .trimEnd()
+      .split('\n')
+      .filter((line) => line !== '');
+    const head = `the end of the log of the Pod ${namespace}/${found.pod}:`;
+    return lines.length === 0
+      ? [`the log of the Pod ${namespace}/${found.pod} is empty`]
+      : [head, ...lines.map((line) => line.slice(0, longestLine))];
+  } catch (error) {
+    return [`the log of the ${hook.kind} ${hook.name} cannot be read: ${(error as Error).message}`];
+  }
+}
+
+interface Hook {
+  readonly kind: 'job' | 'pod';
+  readonly name: string;
+}
+
+/** Helm names it: `job web-check failed: BackoffLimitExceeded`, `pod web-check failed`. */
+export function hookIn(words: string): Hook | undefined {
+  const found = /\b(job|pod) ([a-z0-9][-a-z0-9.]*) failed/i.exec(words);
+  const [, kind = '', name = ''] = found ?? [];
+  return found ? { kind: kind.toLowerCase() === 'pod' ? 'pod' : 'job', name } : undefined;
+}
+
+interface PodList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly creationTimestamp: string };
+    readonly status?: {
+      readonly containerStatuses?: readonly {
+        readonly name: string;
+        readonly state?: { readonly terminated?: { readonly exitCode: number } };
+      }[];
+    };
+  }[];
+}
+
+async function failedContainer(
+  account: Account,
+  namespace: string,
+  { kind, name }: Hook,
+): Promise<{ readonly pod: string; readonly container: string } | undefined> {
+  const query = kind === 'pod' ? `fieldSelector=metadata.name%3D${name}` : `labelSelector=job-name%3D${name}`;
+  const { items } = JSON.parse(
+    await get(account, `/api/v1/namespaces/${namespace}/pods?${query}`),
+  ) as PodList;
+  const newest = items.toSorted((a, b) =>
+    a.metadata.creationTimestamp < b.metadata.creationTimestamp ? 1 : -1,
+  );
+  for (const { metadata, status } of newest) {
+    const failed = status?.containerStatuses?.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+    if (failed) return { pod: metadata.name, container: failed.name };
+  }
+  return undefined;
+}
+
+function get({ server, token, authority }: Account, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`https://${server}${path}`, {
+      ca: authority,
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json, */*' },
+      signal: AbortSignal.timeout(limitMs),
+    });
+    asked.once('error', reject);
+    asked.once('response', (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.once('error', reject);
+      answer.once('end', () => {
+        const text = Buffer.concat(parts).toString('utf8');
+        if (answer.statusCode === 200) resolve(text);
+        else reject(new Error(`the API server answers ${answer.statusCode}`));
+      });
+    });
+    asked.end();
+  });
+}
