@@ -37,13 +37,16 @@ export class AddonHost {
     this.#helm = program;
   }
 
-  static async run(use: (host: AddonHost) => Promise<void>): Promise<void> {
+  /** `isBare`: without the image and the charts. */
+  static async run(
+    use: (host: AddonHost) => Promise<void>,
+    { isBare = false }: { readonly isBare?: boolean } = {},
+  ): Promise<void> {
     if ('missing' in helm) throw new Error(helm.missing);
     const host = new AddonHost(await mkdtemp(join(tmpdir(), 'sheaf-addons-')), helm.path);
     try {
       await host.start();
-      await host.#loadGuest();
-      for (const version of ['1.0.0', '1.1.0']) await host.#loadChart(version);
+      if (!isBare) await host.#loadContent();
       await use(host);
     } finally {
       await host.#end();
@@ -148,6 +151,11 @@ export class AddonHost {
     return lists
       .flatMap(({ items }) => items.map(({ metadata }) => metadata.name ?? ''))
       .filter((name) => name !== 'default');
+  }
+
+  async #loadContent(): Promise<void> {
+    await this.#loadGuest();
+    for (const version of ['1.0.0', '1.1.0']) await this.#loadChart(version);
   }
 
   async #loadGuest(): Promise<void> {

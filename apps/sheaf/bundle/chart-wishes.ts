@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import { type Client, resources } from '@sheaf/client';
 import type { ChartWish } from '@sheaf/drivers/bundle';
@@ -56,7 +56,7 @@ export function fileWish(
     ...{ name: 'release', targetNamespace: 'default', repo, chart: '', version: '', content: '', set: [] },
     file: resolve(file),
     values,
-    purpose: `chart ${file}`,
+    purpose: `chart ${basename(file)}`,
   };
 }
 

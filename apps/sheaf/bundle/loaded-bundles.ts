@@ -92,7 +92,7 @@ function newsWords(news: JsonObject): string | undefined {
   const name = textAt(news, 'name');
   switch (textAt(news, 'step')) {
     case 'received':
-      return `bundle ${textAt(news, 'id')}: ${String(news['charts'])} charts, ${String(news['images'])} images`;
+      return `bundle ${textAt(news, 'id')}: ${Number(news['charts'])} charts, ${Number(news['images'])} images`;
     case 'program-stored':
       return `stored the program ${name}`;
     case 'chart-stored':

@@ -143,8 +143,8 @@ function mediaTypeOf(manifest: JsonObject): string {
 function instanceOf(list: JsonObject): string {
   const all = Array.isArray(list['manifests']) ? list['manifests'].filter(isJsonObject) : [];
   const fitting = all.find(({ platform }) => {
-    const { os, architecture } = isJsonObject(platform) ? platform : {};
-    return `${String(os)}/${String(architecture)}` === hostPlatform();
+    const of = isJsonObject(platform) ? platform : {};
+    return `${textAt(of, 'os')}/${textAt(of, 'architecture')}` === hostPlatform();
   });
   if (!fitting) throw new BundleError(`there is none of it for ${hostPlatform()}`);
   return textAt(fitting, 'digest');

@@ -50,6 +50,8 @@ async function list(parts: BundleParts, request: RouteRequest): Promise<PlainAns
 async function load(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
   await letIn(parts, request, 'create');
   const news = parts.bundles.load(request.body.stream(), request.signal)[Symbol.asyncIterator]();
+  // Whoever goes away before the first line is read ends the load, too.
+  request.signal.addEventListener('abort', () => void news.return?.(), { once: true });
   const first = await news.next();
   return dataAnswer('application/x-ndjson', linesOf(first, news));
 }
@@ -63,7 +65,6 @@ async function* linesOf(
   } catch (thrown) {
     yield line({ step: 'failed', message: toError(thrown).message });
   } finally {
-    // Whoever stops reading ends the load, too.
     await news.return?.();
   }
 }

@@ -6,7 +6,7 @@ import type { MissingContent } from '@sheaf/ports';
 export function missingContent(chart: HelmChart, missing: MissingContent): Waiting {
   const { images, unreachable } = missing;
   const parts = [
-    ...(missing.chart === undefined ? [] : [`the chart ${missing.chart} (it names its images)`]),
+    ...(missing.chart === undefined ? [] : [`the chart ${missing.chart}, which names its images,`]),
     ...(images.length === 0
       ? []
       : [`${images.length === 1 ? 'the image' : 'the images'} ${images.join(', ')}`]),
