@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Job, JobSpec, JobStatus } from '@sheaf/api/workload/index';
+import type { Job, JobSpec, JobStatus, Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import { runs, succeeds, template, WorkloadWorld, waits } from '../workload-world.fixture.ts';
+import { trackingFinalizer } from './job-pod.ts';
+import { planJob } from './plan.ts';
 import { register } from './register.ts';
 
 const work: JobSpec = { template: { spec: { ...template().spec, restartPolicy: 'Never' } } };
@@ -158,6 +160,16 @@ describe('a job lets pods go', () => {
         async () => ((await world.get(resources.pods, name)).metadata.finalizers ?? []).length === 0,
       );
     }));
+
+  it('that its selector does not mean any more, also when it is being deleted and waits for them', () => {
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job', controller: true };
+    const metadata = { ...place, name: 'work-1', ownerReferences: [owner], finalizers: [trackingFinalizer] };
+    const pod: Pod = { metadata: { ...metadata, labels: { app: 'another' } }, spec: { containers: [] } };
+    const selector = { matchLabels: { app: 'work' } };
+    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion'] };
+    const job: Job = { metadata: { ...place, uid: 'job', ...deletion }, spec: { ...work, selector } };
+    assert.deepEqual(planJob({ job, pods: [pod], nowMs: 0 }), { action: 'free', pods: [pod] });
+  });
 
   it('that outlive it', () =>
     withJob({}, async (world) => {

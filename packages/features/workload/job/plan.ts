@@ -1,5 +1,5 @@
 import type { Job, Pod } from '@sheaf/api/workload/index';
-import { claimsOf } from '../pods/ownership.ts';
+import { claimsOf, isControlledBy } from '../pods/ownership.ts';
 import { isActive } from '../pods/pod-state.ts';
 import { parseIndexes } from './indexes.ts';
 import {
@@ -54,7 +54,9 @@ export function planJob(facts: JobFacts): JobStep {
   if (orphans.length > 0) return { action: 'adopt', pods: orphans };
   const isDeleted = job.metadata.deletionTimestamp !== undefined;
   const isOver = isFinished(job) || isDeleted;
-  const free = owned.filter((pod) => isTracked(pod) && (isOver || isNoted(job, pod)));
+  // A job that goes has no say in labels any more: a pod that has lost its own keeps it from going like the others.
+  const counted = isDeleted ? pods.filter((pod) => isControlledBy(pod, job)) : owned;
+  const free = counted.filter((pod) => isTracked(pod) && (isOver || isNoted(job, pod)));
   if (free.length > 0) return { action: 'free', pods: free };
   if (isFinished(job)) return expiryInMs(job, nowMs) === 0 ? { action: 'expire' } : none;
   if (isDeleted) return none;
