@@ -196,7 +196,7 @@ export class Client {
 
   /** Server-side apply. */
   apply<T extends KubeObject>(resource: ResourceRef<T>, object: T, query: ApplyQuery): Promise<T> {
-    const target = `${pathOf(resource, refOf(object), query.subresource)}${writeParameters(query, query.force ? { force: 'true' } : {})}`;
+    const target = `${pathOf(resource, refOf(object), query.subresource)}${writeParameters(query, query.force ? { force: 'true' } : undefined)}`;
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const body = this.#written({ ...typeOf(resource), ...object });
     return this.#json<T>({ method: 'PATCH', target, headers, ...body, ...withSignal(query.signal) });
@@ -338,7 +338,8 @@ function watchParameters(query: WatchOptions): Record<string, string> {
   };
 }
 
-function writeParameters(query: WriteQuery, extra: Record<string, string> = {}): string {
+function writeParameters(query: WriteQuery, extra?: Record<string, string>): string {
+  if (!query.fieldManager && !query.dryRun && !extra) return '';
   const parameters = new URLSearchParams(extra);
   if (query.fieldManager) parameters.set('fieldManager', query.fieldManager);
   if (query.dryRun) parameters.set('dryRun', 'All');

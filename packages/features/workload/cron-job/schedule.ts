@@ -16,6 +16,19 @@ const leastIntervalMs = 1000;
  * named. `undefined` if it cannot be read; the API server refuses most of those.
  */
 export function readSchedule(text: string, timeZone: string | undefined): Schedule | undefined {
+  const key = `${timeZone ?? ''} ${text}`;
+  if (known.has(key)) return known.get(key);
+  if (known.size >= knownLimit) known.clear();
+  const schedule = read(text, timeZone);
+  known.set(key, schedule);
+  return schedule;
+}
+
+/** To read one takes longer than to use it, and each pass of a controller asks for the same few. */
+const known = new Map<string, Schedule | undefined>();
+const knownLimit = 1000;
+
+function read(text: string, timeZone: string | undefined): Schedule | undefined {
   const every = /^@every (.+)$/.exec(text);
   if (every) return interval(durationMs(every[1] ?? ''));
   const named = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(text);
