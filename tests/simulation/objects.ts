@@ -1,38 +1,44 @@
 import type { KubeObject } from '@sheaf/api';
+import type { LiveView } from '@sheaf/apiserver/storage/live-view';
 import type { ResourceRef } from '@sheaf/client';
 import type { KeptServer } from './kept-servers.ts';
 
 interface Known {
   readonly server: KeptServer;
+  readonly view: LiveView;
   readonly version: number;
+  readonly all: readonly KubeObject[];
   readonly byUid: ReadonlyMap<string, KubeObject>;
 }
 
 /** What the server keeps now, read past all requests. */
 export class Objects {
   readonly #server: () => KeptServer;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<ResourceRef, Known>();
 
   constructor(server: () => KeptServer) {
     this.#server = server;
   }
 
+  /** The same list as long as nothing of the kind changes. */
   all<T extends KubeObject>(resource: ResourceRef<T>): readonly T[] {
-    return [...this.#byUid(resource).values()] as T[];
+    return this.#know(resource).all as T[];
   }
 
   get<T extends KubeObject>(resource: ResourceRef<T>, uid: string): T | undefined {
-    return this.#byUid(resource).get(uid) as T | undefined;
+    return this.#know(resource).byUid.get(uid) as T | undefined;
   }
 
-  #byUid({ group, plural }: ResourceRef): ReadonlyMap<string, KubeObject> {
+  #know(resource: ResourceRef): Known {
     const server = this.#server();
-    const view = server.views.of(group, plural);
-    const known = this.#known.get(plural);
-    if (known?.server === server && known.version === view.version) return known.byUid;
-    const byUid = new Map(view.list().map((object) => [object.metadata.uid ?? '', object]));
-    this.#known.set(plural, { server, version: view.version, byUid });
-    return byUid;
+    const known = this.#known.get(resource);
+    if (known?.server === server && known.version === known.view.version) return known;
+    const view = known?.server === server ? known.view : server.views.of(resource.group, resource.plural);
+    const all = view.list();
+    const byUid = new Map(all.map((object) => [object.metadata.uid ?? '', object]));
+    const next = { server, view, version: view.version, all, byUid };
+    this.#known.set(resource, next);
+    return next;
   }
 }
 

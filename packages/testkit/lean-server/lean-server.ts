@@ -37,7 +37,7 @@ import { KeptObjects } from './kept-objects.ts';
 import { type LeanTarget, leanTarget } from './lean-target.ts';
 import type { LeanTemplate } from './lean-template.ts';
 import { watchKept } from './lean-watch.ts';
-import { type LeanSubject, LeanWrites } from './lean-writes.ts';
+import { copyOf, type LeanSubject, LeanWrites } from './lean-writes.ts';
 import { metadataOf } from './partial-metadata.ts';
 
 export interface LeanServerOptions {
@@ -235,7 +235,7 @@ export class LeanServer {
     const node = boundNode(binding);
     const { annotations } = binding.metadata;
     const now = timestampOf(this.#clock);
-    await this.#writes.change(subject, (pod) => bindPod(pod, { node, now, annotations }), false);
+    await this.#writes.change(subject, (pod) => bindPod(copyOf(pod), { node, now, annotations }), false);
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   }
 
@@ -243,7 +243,7 @@ export class LeanServer {
     const sent = this.#writes.conform(subject, value);
     return this.#writes.change(
       subject,
-      (current) => (subject.subresource === 'finalize' ? takeFinalizers(current, sent) : sent),
+      (current) => (subject.subresource === 'finalize' ? takeFinalizers(copyOf(current), sent) : sent),
       false,
     );
   }
@@ -252,7 +252,7 @@ export class LeanServer {
     const type = request.headers['content-type'] ?? '';
     const patch = bodyOf(request);
     const make = (current: KubeObject): KubeObject =>
-      this.#writes.conform(subject, patchValue(subject.resource, { type, current, patch }));
+      this.#writes.conform(subject, patchValue(subject.resource, { type, current: copyOf(current), patch }));
     return this.#writes.change(subject, make, true);
   }
 

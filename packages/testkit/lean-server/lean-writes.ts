@@ -50,7 +50,7 @@ export type LeanDeletion =
   | { readonly isGone: true; readonly last: KubeObject }
   | { readonly isGone: false; readonly object: KubeObject };
 
-/** Makes the next state of an object; `current` is a copy that it may change and keep. */
+/** Makes the next state of an object, which shares nothing with `current`. */
 export type NextState = (current: KubeObject) => KubeObject;
 
 const noWarnings = { add: () => undefined } as never;
@@ -59,6 +59,7 @@ const never = new AbortController().signal;
 /** Writes as the API server makes them, by its own rules, without bytes and without booking who set which field. */
 export class LeanWrites {
   readonly #parts: LeanWriteParts;
+  readonly #kinds = new Map<Resource, KeptKind>();
 
   constructor(parts: LeanWriteParts) {
     this.#parts = parts;
@@ -118,7 +119,7 @@ export class LeanWrites {
     for (;;) {
       const old = kind.get(namespace, name);
       if (!old) throw notFound(resource, name);
-      const next = await this.#nextState(subject, { old, made: make(copyOf(old)), isPatch });
+      const next = await this.#nextState(subject, { old, made: make(old), isPatch });
       // Someone else was faster while admission was asked.
       if (kind.get(namespace, name) !== old) continue;
       return this.#keepChange(resource, old, next);
@@ -209,8 +210,13 @@ export class LeanWrites {
     });
   }
 
-  kindOf({ group, plural }: Resource): KeptKind {
-    return this.#parts.kept.of(group, plural);
+  kindOf(resource: Resource): KeptKind {
+    let kind = this.#kinds.get(resource);
+    if (!kind) {
+      kind = this.#parts.kept.of(resource.group, resource.plural);
+      this.#kinds.set(resource, kind);
+    }
+    return kind;
   }
 }
 
@@ -229,7 +235,7 @@ function definedFields(object: JsonObject): JsonObject {
   return copy;
 }
 
-function copyOf(object: KubeObject): KubeObject {
+export function copyOf(object: KubeObject): KubeObject {
   return asObject(jsonClone(asJson(object)));
 }
 

@@ -1,17 +1,20 @@
 import type { Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import { register as registerGarbageCollection } from '@sheaf/features/garbage-collection';
-import { type PodHost, register as registerControllers, registerPods } from '@sheaf/features/workload';
+import { type PodHost, registerPods } from '@sheaf/features/workload';
 import { done, keyOf, type Manager } from '@sheaf/runtime';
-import { isWatched } from './kinds.ts';
+import type { Family } from './families.ts';
 
 const protection = 'kubernetes.io/pvc-protection';
 
 /** The controllers of one life, as the program binds them, with one node agent for each host. */
-export function registerWorkloads(manager: Manager, hosts: readonly PodHost[]): void {
-  registerControllers(manager);
+export function registerWorkloads(manager: Manager, family: Family, hosts: readonly PodHost[]): void {
+  family.register(manager);
   for (const host of hosts) registerPods(manager, host);
-  registerGarbageCollection(manager, { isMonitored: isWatched, concurrency: 4 });
+  registerGarbageCollection(manager, {
+    isMonitored: ({ plural }) => family.collected.has(plural),
+    concurrency: 4,
+  });
   letClaimsGo(manager);
 }
 

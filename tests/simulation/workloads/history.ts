@@ -8,7 +8,7 @@ import type {
   ReplicaSet,
   StatefulSet,
 } from '@sheaf/api/workload/index';
-import { resources } from '@sheaf/client';
+import { type ResourceRef, resources } from '@sheaf/client';
 import type { Objects } from '../objects.ts';
 
 type Tracked = Deployment | ReplicaSet | StatefulSet | DaemonSet | Job | CronJob;
@@ -25,6 +25,7 @@ const kinds = [
 /** What users have asked for, one after the other: a controller may still go by what it was told last, and by nothing older. */
 export class History {
   readonly #objects: Objects;
+  readonly #seen = new Map<ResourceRef, readonly KubeObject[]>();
   readonly #byUid = new Map<string, Tracked[]>();
   /** Pods that have been ready. */
   readonly everReady = new Set<string>();
@@ -37,8 +38,8 @@ export class History {
 
   look(): void {
     for (const resource of kinds)
-      for (const object of this.#objects.all<KubeObject>(resource)) this.#note(object as Tracked);
-    for (const pod of this.#objects.all(resources.pods)) {
+      for (const object of this.#changed<KubeObject>(resource)) this.#note(object as Tracked);
+    for (const pod of this.#changed(resources.pods)) {
       const { uid = '' } = pod.metadata;
       if (saysReady(pod)) this.everReady.add(uid);
       if (pod.status?.phase === 'Succeeded') this.#noteSuccess(pod);
@@ -56,6 +57,14 @@ export class History {
   successesOf({ metadata }: Job): { readonly wanted: number; readonly all: number } {
     const pods = [...(this.#succeeded.get(metadata.uid ?? '')?.values() ?? [])];
     return { wanted: pods.filter((isWanted) => isWanted).length, all: pods.length };
+  }
+
+  /** All of a kind, or nothing if they have been looked at as they are. */
+  #changed<T extends KubeObject>(resource: ResourceRef<T>): readonly T[] {
+    const all = this.#objects.all(resource);
+    if (this.#seen.get(resource) === all) return [];
+    this.#seen.set(resource, all);
+    return all;
   }
 
   #noteSuccess({ metadata }: Pod): void {

@@ -53,13 +53,6 @@ const servedKinds: readonly ResourceRef[] = [
   resources.apiServices,
 ];
 
-const watched = new Set(belongings.map(({ plural }) => plural));
-
-/** What garbage collection looks at. */
-export function isWatched({ plural }: Pick<ResourceRef, 'plural'>): boolean {
-  return watched.has(plural);
-}
-
 const aside =
   /^\/apis?$|\/(events|storageclasses|configmaps|secrets|services|virtualmachineinstances|settings)(\/|\?|$)/;
 

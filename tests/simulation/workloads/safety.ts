@@ -1,3 +1,4 @@
+import type { KubeObject } from '@sheaf/api';
 import type { Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import type { Objects } from '../objects.ts';
@@ -23,6 +24,8 @@ export class Safety {
   readonly #options: SafetyOptions;
   #pods = new Map<string, Pod>();
   #claims = new Set<string>();
+  #podList: readonly Pod[] = [];
+  #claimList: readonly KubeObject[] = [];
   /** Runs that have begun, and the pods and containers that they are of. */
   readonly #started = new Map<string, object>();
   readonly #runs = new Map<string, number>();
@@ -43,10 +46,9 @@ export class Safety {
 
   look(): void {
     this.history.look();
-    this.writes.notePods();
     this.#lookAtRuns();
-    this.#lookAtEnds();
-    this.#lookAtClaims();
+    this.#lookAtPods(this.#options.objects.all(resources.pods));
+    this.#lookAtClaims(this.#options.objects.all(resources.persistentVolumeClaims));
   }
 
   /** No run begins twice, and of a container no two run at once; nor of a pod that has a name of its own. */
@@ -80,10 +82,11 @@ export class Safety {
   }
 
   /** A pod is not forgotten while its containers run, unless users have asked for that. */
-  #lookAtEnds(): void {
-    const now = new Map(
-      this.#options.objects.all(resources.pods).map((pod) => [pod.metadata.uid ?? '', pod]),
-    );
+  #lookAtPods(pods: readonly Pod[]): void {
+    if (this.#podList === pods) return;
+    this.#podList = pods;
+    this.writes.notePods();
+    const now = new Map(pods.map((pod) => [pod.metadata.uid ?? '', pod]));
     if (now.size !== this.#pods.size || [...this.#pods.keys()].some((uid) => !now.has(uid))) {
       const running = new Set(
         this.#options.world.running().map(({ container }) => podUidOf(container.spec.id)),
@@ -96,11 +99,11 @@ export class Safety {
   }
 
   /** Claims of the first stateful set are never taken away. */
-  #lookAtClaims(): void {
+  #lookAtClaims(claims: readonly KubeObject[]): void {
+    if (this.#claimList === claims) return;
+    this.#claimList = claims;
     const [keeping] = names.statefulSets;
-    const now = this.#options.objects
-      .all(resources.persistentVolumeClaims)
-      .filter(({ metadata }) => metadata.name?.includes(`-${keeping}-`));
+    const now = claims.filter(({ metadata }) => metadata.name?.includes(`-${keeping}-`));
     const uids = new Set(now.map(({ metadata }) => metadata.uid ?? ''));
     if (!this.isClearing)
       for (const uid of this.#claims)

@@ -2,6 +2,7 @@ import type { ResourceRef } from '@sheaf/client';
 import { type NetworkFaults, noFaults } from '@sheaf/testkit';
 import type { Mirror } from '../mirrored-server.ts';
 import type { Outcome, ScheduleOptions } from '../subjects.ts';
+import { everything, familyOf } from './families.ts';
 import { type Death, Stage, type StageOptions } from './stage.ts';
 
 /** How long a run is, and what it is made of. */
@@ -11,6 +12,8 @@ interface Shape {
   readonly actions: readonly [least: number, more: number];
   /** Steps between two actions: at least, and how many more at most. */
   readonly pace: readonly [least: number, more: number];
+  /** How many of these make something, at first. */
+  readonly furnished: number;
   readonly deaths: number;
   /** Of how many moments between steps one is a death. */
   readonly deathRarity: number;
@@ -20,10 +23,14 @@ interface Shape {
   readonly clearRarity: number;
 }
 
+/** Where nothing goes on, there is little to wait for. */
+const quietPace = 4;
+
 /** Long runs on the API server itself. */
 const rich: Shape = {
   isLean: false,
   actions: [8, 24],
+  furnished: 2,
   pace: [4, 60],
   deaths: 3,
   deathRarity: 12,
@@ -34,21 +41,22 @@ const rich: Shape = {
 /** Short runs: most defects need few things to happen, so many short runs find more in an hour than few long ones. */
 const light: Shape = {
   isLean: true,
-  actions: [2, 6],
-  pace: [4, 40],
+  actions: [1, 4],
+  furnished: 1,
+  pace: [3, 16],
   deaths: 2,
-  deathRarity: 8,
-  fineRarity: 6,
-  clearRarity: 6,
+  deathRarity: 6,
+  fineRarity: 24,
+  clearRarity: 8,
 };
 
 /** One run of workloads under random use and faults, decided by its seed. */
 export function runSchedule(options: ScheduleOptions): Promise<Outcome> {
-  return runShape(rich, { ...options, isLean: false });
+  return runShape(rich, { ...options, isLean: false, family: everything });
 }
 
 export function runLightSchedule(options: ScheduleOptions): Promise<Outcome> {
-  return runShape(light, { ...options, isLean: true });
+  return runShape(light, { ...options, isLean: true, family: familyOf(options.seed) });
 }
 
 /** A long run on a server that is mirrored; what the two keep in the end is compared, too. */
@@ -58,7 +66,7 @@ export async function runMirroredSchedule(
   kinds: readonly ResourceRef[],
 ): Promise<Outcome> {
   const open = mirror.servers(() => undefined);
-  return runShape(rich, { ...options, isLean: false, open }, ({ simulation }) =>
+  return runShape(rich, { ...options, isLean: false, family: everything, open }, ({ simulation }) =>
     mirror.compareAll(simulation.server.client, kinds),
   );
 }
@@ -125,14 +133,15 @@ class Schedule {
   async #use(actions: number): Promise<void> {
     const stage = this.#stage;
     const { random } = stage.simulation;
+    const { furnished } = this.#shape;
     const [least, more] = this.#shape.pace;
     // How much happens between two actions of users differs from run to run.
     const pace = least + random.integer(more);
     for (let left = actions; left > 0 && stage.isGood; ) {
-      const choice = random.integer(pace);
-      if (choice === 0) {
+      const choice = random.integer(stage.simulation.scheduler.choices > 0 ? pace : quietPace);
+      if (choice === 0 || left > actions - furnished) {
         // What there is at first, there must be something of.
-        if (left > actions - 2) await this.#furnish();
+        if (left > actions - furnished) await this.#furnish();
         else stage.users.act();
         await stage.settle();
         left--;

@@ -6,6 +6,7 @@ import { Objects } from '../objects.ts';
 import type { Outcome, ScheduleOptions } from '../subjects.ts';
 import { registerWorkloads } from './controllers.ts';
 import { WorldEvents } from './events.ts';
+import type { Family } from './families.ts';
 import { findComplaints, findRemains, type GoalFacts } from './goals.ts';
 import { ground, isAside } from './kinds.ts';
 import { type PlantedFault, tamperOf } from './planted-faults.ts';
@@ -23,6 +24,7 @@ export type Death = 'controllers' | 'server' | 'host';
 export interface StageOptions extends ScheduleOptions {
   /** On the lean server, not on the real one. */
   readonly isLean: boolean;
+  readonly family: Family;
   /** Which server it is on, if neither of the two. */
   readonly open?: OpenServer;
 }
@@ -61,7 +63,7 @@ export class Stage {
       logger,
       carriesValues: options.isLean,
       open: options.open ?? (options.isLean ? leanServers(ground, {}) : realServers(ground)),
-      register: (manager, life) => registerWorkloads(manager, this.world.open(life)),
+      register: (manager, life) => registerWorkloads(manager, options.family, this.world.open(life)),
       witness: (request) => this.safety.writes.watch(request),
       ...(tamper && { tamper }),
     });
@@ -77,7 +79,7 @@ export class Stage {
           .all(resources.persistentVolumeClaims)
           .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name)?.metadata.uid,
     });
-    this.users = new Users(this.simulation, this.objects);
+    this.users = new Users(this.simulation, { objects: this.objects, family: options.family });
     const { objects, world, users } = this;
     this.safety = new Safety({ objects, world, users, isExact: () => this.isExact });
     this.events = new WorldEvents(world, { random, scheduler, isWork: (uid) => this.#isWork(uid) });

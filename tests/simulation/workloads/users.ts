@@ -5,35 +5,45 @@ import { type Client, type ResourceRef, refOf, resources } from '@sheaf/client';
 import type { Simulation } from '@sheaf/testkit';
 import type { KeptServer } from '../kept-servers.ts';
 import type { Objects } from '../objects.ts';
+import type { Family } from './families.ts';
 import { belongings, names, namespaceNames, nodeNames, owners } from './kinds.ts';
 import { type Place, WorkloadObjects } from './workload-objects.ts';
 
-type Action = (users: Users) => Promise<unknown>;
+type Act = (users: Users) => Promise<unknown>;
 
-/** What users do, and how often of 100 actions. */
-const actions: readonly (readonly [weight: number, name: string, action: Action])[] = [
-  [16, 'create', (users) => users.create()],
-  [16, 'scale', (users) => users.scale()],
-  [16, 'change template', (users) => users.changeTemplate()],
-  [5, 'undo', (users) => users.undo()],
-  [5, 'pause or go on', (users) => users.turnPause()],
-  [5, 'change strategy', (users) => users.changeStrategy()],
-  [4, 'suspend or resume', (users) => users.turnSuspension()],
-  [11, 'delete pod', (users) => users.deletePod()],
-  [10, 'delete owner', (users) => users.deleteOwner()],
-  [3, 'relabel pod', (users) => users.relabelPod()],
-  [3, 'delete replica set', (users) => users.delete(resources.replicaSets)],
-  [6, 'cordon or not', (users) => users.turnNode()],
+/** With kinds: only where there is one of them. */
+type Action = readonly [weight: number, name: string, act: Act, kinds?: readonly ResourceRef[]];
+
+const scaled: readonly ResourceRef[] = [
+  resources.deployments,
+  resources.statefulSets,
+  resources.replicaSets,
+  resources.jobs,
 ];
-
-const policies = ['Background', 'Foreground', 'Orphan', undefined] as const;
-const scaled: readonly ResourceRef[] = [resources.deployments, resources.statefulSets, resources.replicaSets];
 const templated: readonly ResourceRef[] = [
   resources.deployments,
   resources.statefulSets,
   resources.daemonSets,
 ];
 const suspended: readonly ResourceRef[] = [resources.jobs, resources.cronJobs];
+
+/** What users do, and how often of 100 actions. */
+const actions: readonly Action[] = [
+  [16, 'create', (users) => users.create()],
+  [16, 'scale', (users) => users.scale(), scaled],
+  [16, 'change template', (users) => users.changeTemplate(), templated],
+  [5, 'undo', (users) => users.undo(), [resources.deployments]],
+  [5, 'pause or go on', (users) => users.turnPause(), [resources.deployments]],
+  [5, 'change strategy', (users) => users.changeStrategy(), templated],
+  [4, 'suspend or resume', (users) => users.turnSuspension(), suspended],
+  [11, 'delete pod', (users) => users.deletePod()],
+  [10, 'delete owner', (users) => users.deleteOwner()],
+  [3, 'relabel pod', (users) => users.relabelPod()],
+  [3, 'delete replica set', (users) => users.delete(resources.replicaSets), [resources.replicaSets]],
+  [6, 'cordon or not', (users) => users.turnNode()],
+];
+
+const policies = ['Background', 'Foreground', 'Orphan', undefined] as const;
 /** Refusals, and what a server says that is busy. */
 const foundCodes = new Set([400, 403, 404, 405, 409, 422, 500, 503, 504]);
 
@@ -47,12 +57,21 @@ export class Users {
   readonly disturbedJobs = new Set<string>();
   readonly #simulation: Simulation<KeptServer>;
   readonly #objects: Objects;
+  readonly #family: Family;
+  readonly #actions: readonly Action[];
+  readonly #weight: number;
   readonly #make: WorkloadObjects;
 
-  constructor(simulation: Simulation<KeptServer>, objects: Objects) {
+  constructor(
+    simulation: Simulation<KeptServer>,
+    { objects, family }: { readonly objects: Objects; readonly family: Family },
+  ) {
     this.#simulation = simulation;
     this.#objects = objects;
-    this.#make = new WorkloadObjects(simulation.random);
+    this.#family = family;
+    this.#actions = actions.filter(([, , , kinds]) => !kinds || this.#own(kinds).length > 0);
+    this.#weight = this.#actions.reduce((sum, [weight]) => sum + weight, 0);
+    this.#make = new WorkloadObjects(simulation.random, family.sizes);
   }
 
   get #client(): Client {
@@ -61,11 +80,11 @@ export class Users {
 
   /** One action; what it has to wait for goes on by itself. */
   act(): void {
-    let choice = this.#below(100);
-    for (const [weight, name, action] of actions) {
+    let choice = this.#below(this.#weight);
+    for (const [weight, name, act] of this.#actions) {
       choice -= weight;
       if (choice >= 0) continue;
-      this.#do(name, () => action(this));
+      this.#do(name, () => act(this));
       return;
     }
   }
@@ -98,23 +117,23 @@ export class Users {
       [resources.cronJobs, names.cronJobs, (place) => make.cronJob(place)],
       [resources.replicaSets, names.replicaSets, (place) => make.replicaSet(place)],
     ];
-    const [resource, ofKind, maker] = this.#pick(makers);
+    const [resource, ofKind, maker] = this.#pick(makers.filter(([kind]) => this.#family.owners.has(kind)));
     const namespace = this.#below(4) > 0 ? namespaceNames[0] : this.#pick(namespaceNames);
     await this.#client.create(resource, maker({ namespace, name: this.#pick(ofKind) }));
   }
 
   async scale(): Promise<void> {
-    const resource = this.#pick([...scaled, resources.jobs]);
+    const resource = this.#pick(this.#own(scaled));
     const field = resource === resources.jobs ? 'parallelism' : 'replicas';
     // Who scales a set of a deployment is told otherwise by it at once.
     const isFree = ({ metadata }: KubeObject): boolean => metadata.ownerReferences === undefined;
     await this.#change(resource, (object) =>
-      isFree(object) || resource !== resources.replicaSets ? { spec: { [field]: this.#below(4) } } : {},
+      isFree(object) || resource !== resources.replicaSets ? { spec: { [field]: this.#make.size() } } : {},
     );
   }
 
   async changeTemplate(): Promise<void> {
-    await this.#change(this.#pick(templated), ({ metadata }) => ({
+    await this.#change(this.#pick(this.#own(templated)), ({ metadata }) => ({
       spec: { template: this.#make.template(metadata.name ?? '') },
     }));
   }
@@ -141,16 +160,19 @@ export class Users {
 
   async changeStrategy(): Promise<void> {
     const make = this.#make;
-    const [resource, field, strategy] = this.#pick([
+    const strategies: readonly (readonly [ResourceRef, string, () => object])[] = [
       [resources.deployments, 'strategy', () => make.strategy()],
       [resources.statefulSets, 'updateStrategy', () => make.statefulStrategy()],
       [resources.daemonSets, 'updateStrategy', () => make.daemonStrategy()],
-    ] as readonly (readonly [ResourceRef, string, () => object])[]);
+    ];
+    const [resource, field, strategy] = this.#pick(
+      strategies.filter(([kind]) => this.#family.owners.has(kind)),
+    );
     await this.#change(resource, () => ({ spec: { [field]: strategy() } }));
   }
 
   async turnSuspension(): Promise<void> {
-    await this.#change(this.#pick(suspended), (object) => ({
+    await this.#change(this.#pick(this.#own(suspended)), (object) => ({
       spec: { suspend: (object['spec'] as { readonly suspend?: boolean }).suspend !== true },
     }));
   }
@@ -164,7 +186,7 @@ export class Users {
   }
 
   async deleteOwner(): Promise<void> {
-    await this.delete(this.#pick(owners));
+    await this.delete(this.#pick(this.#own(owners)));
   }
 
   async delete(resource: ResourceRef): Promise<void> {
@@ -206,6 +228,11 @@ export class Users {
     if (!object) return;
     const body = change(object) as never;
     await this.#client.patch(resource, refOf(object), { type: 'merge', body });
+  }
+
+  /** Those of the kinds that are there. */
+  #own(kinds: readonly ResourceRef[]): readonly ResourceRef[] {
+    return kinds.filter((kind) => this.#family.owners.has(kind));
   }
 
   #do(name: string, action: () => Promise<unknown>): void {

@@ -19,16 +19,19 @@ const appLabel = 'app';
 /** Makes what users ask for; chance decides what it is like. */
 export class WorkloadObjects {
   readonly #random: Random;
+  readonly #sizes: readonly number[];
 
-  constructor(random: Random) {
+  /** `sizes`: how many replicas there may be, one as often as another. */
+  constructor(random: Random, sizes: readonly number[]) {
     this.#random = random;
+    this.#sizes = sizes;
   }
 
   deployment(place: Place): KubeObject {
     return {
       metadata: place,
       spec: {
-        replicas: this.#below(4),
+        replicas: this.size(),
         ...this.#selection(place),
         ...this.#patience(),
         progressDeadlineSeconds: 60 + this.#below(200),
@@ -36,6 +39,10 @@ export class WorkloadObjects {
         strategy: this.strategy(),
       },
     };
+  }
+
+  size(): number {
+    return this.#pick(this.#sizes);
   }
 
   strategy(): object {
@@ -46,7 +53,7 @@ export class WorkloadObjects {
   }
 
   replicaSet(place: Place): KubeObject {
-    const spec = { replicas: this.#below(4), ...this.#selection(place), ...this.#patience() };
+    const spec = { replicas: this.size(), ...this.#selection(place), ...this.#patience() };
     return { metadata: place, spec };
   }
 
@@ -63,7 +70,7 @@ export class WorkloadObjects {
     return {
       metadata: place,
       spec: {
-        replicas: this.#below(4),
+        replicas: this.size(),
         serviceName: place.name,
         ...this.#selection(place),
         ...this.#patience(),
@@ -103,7 +110,7 @@ export class WorkloadObjects {
     return {
       metadata: place,
       spec: {
-        schedule: '*/2 * * * *',
+        schedule: this.#pick(['* * * * *', '*/2 * * * *']),
         concurrencyPolicy: this.#pick(['Allow', 'Forbid', 'Replace']),
         successfulJobsHistoryLimit: this.#below(2),
         failedJobsHistoryLimit: this.#below(2),

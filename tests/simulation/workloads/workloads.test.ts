@@ -11,7 +11,7 @@ import { runMirroredSchedule } from './schedule.ts';
 const schedules = 2000;
 const longSchedules = 30;
 const mirroredSchedules = 6;
-const plantedSchedules = 400;
+const plantedSchedules = 1500;
 const subject: SubjectName = 'light-workloads';
 
 describe('workloads under random schedules', () => {
