@@ -7,6 +7,7 @@ type Rule = readonly [RegExp, string];
 
 /** The first that matches; causes stand before the words that Helm wraps them in. */
 const fetchRules: readonly Rule[] = [
+  [/server gave HTTP response to HTTPS client/i, 'HttpsNotSpoken'],
   [/x509|certificate|tls: /i, 'CertificateUntrusted'],
   [/\b40[13]\b|unauthori[sz]ed|denied|basic credential/i, 'CredentialsRefused'],
   [

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { registryConfigPath } from './repository-access.ts';
 
 export interface HelmPlaces {
   readonly root: string;
@@ -13,14 +13,12 @@ const passedOn = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_
 /** Everything that Helm is told by variables; all its files are in the run's own directory. */
 export function helmEnvironment({
   work,
-  root,
   driver,
   variables,
-}: HelmPlaces & {
+}: Pick<HelmPlaces, 'work'> & {
   readonly driver: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }): Readonly<Record<string, string>> {
-  const login = join(root, 'home/klipper-helm/.docker/config.json');
   const given = passedOn.flatMap((name): [string, string][] => {
     const value = variables[name];
     return value === undefined ? [] : [[name, value]];
@@ -36,7 +34,7 @@ export function helmEnvironment({
     HELM_CONFIG_HOME: join(work, 'config'),
     HELM_DATA_HOME: join(work, 'data'),
     HELM_PLUGINS: '/nonexistent',
-    HELM_REGISTRY_CONFIG: existsSync(login) ? login : join(work, 'registry.json'),
+    HELM_REGISTRY_CONFIG: registryConfigPath(work),
   };
 }
 

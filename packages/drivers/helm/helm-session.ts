@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { HelmFailure } from '@sheaf/ports';
-import { failureOf, type Phase } from './failure-words.ts';
+import { failureNamed, failureOf, type Phase } from './failure-words.ts';
 
 export interface HelmSessionOptions {
   readonly program: string;
@@ -26,6 +26,8 @@ export interface HelmCall {
   readonly input?: string;
   /** What it prints is an answer, not news. */
   readonly isQuestion?: boolean;
+  /** How long somebody else is waited for, and who that is. */
+  readonly patience?: { readonly milliseconds: number; readonly asked: string };
 }
 
 const keptLines = 12;
@@ -47,7 +49,10 @@ export class HelmSession {
   }
 
   /** What Helm prints. @throws HelmError */
-  async call(args: readonly string[], { phase, input, isQuestion = false }: HelmCall): Promise<string> {
+  async call(
+    args: readonly string[],
+    { phase, input, patience, isQuestion = false }: HelmCall,
+  ): Promise<string> {
     if (this.#isInterrupted) throw new HelmError(failureOf('release', 'context canceled'), 'interrupted');
     const { print, program, environment } = this.#options;
     print(`+ helm ${args.join(' ')}`);
@@ -58,10 +63,7 @@ export class HelmSession {
     child.stderr.on('data', (bytes: Buffer) => (printed.err += bytes.toString()));
     child.stdin.on('error', () => undefined);
     child.stdin.end(input ?? '');
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    });
+    const code = await endOf(child, patience);
     this.#child = undefined;
     if (!isQuestion) printLines(print, printed.out);
     if (code === 0 || !isQuestion) printLines(print, printed.err);
@@ -70,6 +72,28 @@ export class HelmSession {
     const isCut = this.#isInterrupted;
     throw new HelmError(failureOf(isCut ? 'release' : phase, isCut ? 'context canceled' : words), words);
   }
+}
+
+/** Its exit code; null if a signal has ended it. @throws HelmError after the time that there is patience for */
+async function endOf(child: ChildProcess, patience: HelmCall['patience']): Promise<number | null> {
+  let isOverdue = false;
+  const giveUp = (): void => {
+    isOverdue = true;
+    child.kill('SIGTERM');
+  };
+  const timer = patience && setTimeout(giveUp, patience.milliseconds);
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const code = await ended.finally(() => clearTimeout(timer));
+  if (isOverdue && patience) throw overdue(patience);
+  return code;
+}
+
+function overdue({ milliseconds, asked }: NonNullable<HelmCall['patience']>): HelmError {
+  const words = `${asked} has not answered within ${milliseconds / 1000} s; the field timeout allows more`;
+  return new HelmError(failureNamed('RepositoryUnreachable'), words);
 }
 
 function printLines(print: (line: string) => void, text: string): void {

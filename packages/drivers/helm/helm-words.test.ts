@@ -63,6 +63,7 @@ describe('the words of Helm', () => {
       'CertificateUntrusted',
     ],
     ['fetch', 'failed to fetch http://x/index.yaml : 401 Unauthorized', 'CredentialsRefused'],
+    ['fetch', 'Head "https://x/v2/": http: server gave HTTP response to HTTPS client', 'HttpsNotSpoken'],
     [
       'fetch',
       'chart "web" matching 9.0.0 not found in source index. (try \'helm repo update\'): no chart version found for web-9.0.0',

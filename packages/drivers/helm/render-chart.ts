@@ -31,7 +31,7 @@ export async function imagesOfChart(order: RenderOrder, signal: AbortSignal): Pr
     }
     const helm = new HelmSession({
       program,
-      environment: helmEnvironment({ work, root: work, driver: 'secret', variables: {} }),
+      environment: helmEnvironment({ work, driver: 'secret', variables: {} }),
       print: () => undefined,
     });
     const interrupt = (): void => helm.interrupt();

@@ -2,7 +2,7 @@
  * Carries out one operation on a release, as klipper-helm does: `node run-helm.ts install|delete …`, the rest in variables and files.
  * Ends with 0, or with the code of a failure whose words are its last ones.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { definitionsWords, type HelmFailure } from '@sheaf/ports';
 import type { RunPlaces } from './chart-archive.ts';
@@ -33,11 +33,10 @@ async function run(): Promise<string> {
   const lock = await lockRelease([server, order.targetNamespace, order.name]);
   if (!lock)
     throw new HelmError(failureNamed('ReleaseBusy'), `another operation works on the release ${order.name}`);
-  await mkdir(join(work, 'pulled'), { recursive: true });
   await writeKubeconfig({ root: places.root, work, server });
   const helm = new HelmSession({
     program,
-    environment: helmEnvironment({ work, root: places.root, driver: order.driver, variables }),
+    environment: helmEnvironment({ work, driver: order.driver, variables }),
     print: (line) => process.stdout.write(`${line}\n`),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => helm.interrupt());
