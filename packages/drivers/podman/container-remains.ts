@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ListedContainer } from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
 import { unmountBelow } from './mounts.ts';
 import type { PodmanEngine } from './podman-engine.ts';
@@ -9,7 +10,7 @@ import { RestError } from './rest-client.ts';
 /** Removes what there is of a container but its log. Nothing there: nothing to do. */
 export async function removeContainerRemains(
   engine: PodmanEngine,
-  container: { readonly id: string; readonly engineId: string },
+  container: Pick<ListedContainer, 'id' | 'engineId'>,
 ): Promise<void> {
   const name = engineName('container', container.id);
   try {

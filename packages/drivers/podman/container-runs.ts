@@ -66,7 +66,6 @@ export class ContainerRuns {
     const name = engineName('container', spec.id);
     const logs = join(layout.logs, spec.sandboxId, name);
     await mkdir(logs, { recursive: true, mode: 0o700 });
-    await this.#requireImage(spec.imageId);
     try {
       const body = containerRequest(spec, {
         sandbox: sharing,
@@ -77,11 +76,12 @@ export class ContainerRuns {
       await this.#engine.call({ method: 'POST', path: '/containers/create', body });
     } catch (error) {
       await removeSubPaths(this.#engine, spec.id);
+      if (error instanceof RestError) await this.#requireImage(spec.imageId);
       throw translated(error);
     }
   }
 
-  /** The engine would take a wrong id for a name, and say something else. */
+  /** The engine takes a wrong id for a name, and says something else. */
   async #requireImage(imageId: string): Promise<void> {
     try {
       await this.#engine.call({ method: 'GET', path: `/images/${encodeURIComponent(imageId)}/exists` });

@@ -26,13 +26,18 @@ const listed = {
   }),
 };
 const detail = {
+  Id: listed.Id,
+  Image: listed.ImageID,
+  Created: listed.Created,
   State: {
+    Status: listed.State,
+    Pid: listed.Pid,
     StartedAt: '2026-01-01T00:00:01Z',
     FinishedAt: '2026-01-01T00:00:02Z',
     ExitCode: 137,
     OOMKilled: false,
   },
-  Config: { StopSignal: 15, OpenStdin: false, Tty: false },
+  Config: { Labels: listed.Labels, StopSignal: 15, OpenStdin: false, Tty: false },
 };
 
 async function withRecords(use: (records: RunRecords, directory: string) => Promise<void>): Promise<void> {

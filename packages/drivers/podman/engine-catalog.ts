@@ -5,6 +5,7 @@ import {
   type ListedContainer,
   parseDetail,
   parseList,
+  parseListed,
   type SeenContainer,
 } from './engine-containers.ts';
 import { type EngineRole, engineName, labelNames } from './engine-names.ts';
@@ -38,32 +39,56 @@ const nothingYet: ContainerDetail = {
   networkPath: undefined,
 };
 
-type Found = SeenContainer & { readonly engineId: string };
-
 /** The engine's containers that are ours, looked at anew each time; only what cannot change any more is kept. */
 export class EngineCatalog {
   readonly #parts: CatalogParts;
   readonly #ending = new Map<string, Promise<void>>();
+  #next: Promise<readonly SeenContainer[]> | undefined;
   #details = new Map<string, { readonly key: string; readonly detail: ContainerDetail }>();
 
   constructor(parts: CatalogParts) {
     this.#parts = parts;
   }
 
+  /** Those who ask at the same moment share one look. */
   async all(): Promise<readonly SeenContainer[]> {
-    const found = await this.#list();
-    const ids = new Set(found.map(({ engineId }) => engineId));
+    this.#next ??= Promise.resolve().then(() => {
+      this.#next = undefined;
+      return this.#lookAtAll();
+    });
+    return await this.#next;
+  }
+
+  async find(role: EngineRole, id: string): Promise<SeenContainer | undefined> {
+    const look = async (): Promise<readonly SeenContainer[]> => {
+      const found = await this.#lookAtOne(engineName(role, id));
+      return found ? [found] : [];
+    };
+    const [found] = await this.#watched(look);
+    return found;
+  }
+
+  /** Containers of a sandbox. */
+  async within(sandboxId: string): Promise<readonly SeenContainer[]> {
+    const labels = [`${labelNames.role}=container`, `${labelNames.sandbox}=${sandboxId}`];
+    return await this.#watched(() => this.#look(labels));
+  }
+
+  async #lookAtAll(): Promise<readonly SeenContainer[]> {
+    const found = await this.#watched(() => this.#look());
+    const ids = new Set(found.map(({ listed }) => listed.engineId));
     this.#details = new Map([...this.#details].filter(([id]) => ids.has(id)));
     return found;
   }
 
-  async #list(labels: readonly string[] = []): Promise<Found[]> {
-    const found = await this.#look(labels);
+  /** What is seen, once those that nobody watches over are ended. */
+  async #watched(look: () => Promise<readonly SeenContainer[]>): Promise<readonly SeenContainer[]> {
+    const found = await look();
     if (!found.some(isUnwatched)) return found;
     // One that has just ended is told as ended now.
-    const unwatched = (await this.#look(labels)).filter(isUnwatched);
+    const unwatched = (await look()).filter(isUnwatched);
     for (const { listed } of unwatched) await this.#endUnwatched(listed);
-    return await this.#look(labels);
+    return await look();
   }
 
   /** Once, however many look. */
@@ -76,7 +101,7 @@ export class EngineCatalog {
     await ending;
   }
 
-  async #look(labels: readonly string[]): Promise<Found[]> {
+  async #look(labels: readonly string[] = []): Promise<readonly SeenContainer[]> {
     const filters = encodeURIComponent(JSON.stringify({ label: [labelNames.role, ...labels] }));
     const answer = await this.#parts.call({
       method: 'GET',
@@ -86,48 +111,50 @@ export class EngineCatalog {
     return seen.filter((found) => found !== undefined);
   }
 
-  async find(role: EngineRole, id: string): Promise<SeenContainer | undefined> {
-    const [found] = await this.#list([`${labelNames.role}=${role}`, `${labelNames.id}=${id}`]);
-    return found;
+  async #lookAtOne(name: string): Promise<SeenContainer | undefined> {
+    const answer = await this.#inspect(name);
+    const listed = answer === undefined ? undefined : parseListed(answer);
+    return listed && (await this.#see(listed, parseDetail(answer)));
   }
 
-  /** Containers of a sandbox. */
-  async within(sandboxId: string): Promise<readonly SeenContainer[]> {
-    const found = await this.#list([`${labelNames.role}=container`, `${labelNames.sandbox}=${sandboxId}`]);
-    return found;
-  }
-
-  async #see(listed: ListedContainer): Promise<(SeenContainer & { readonly engineId: string }) | undefined> {
+  /** `undefined` for one that has been removed meanwhile. */
+  async #see(listed: ListedContainer, told?: ContainerDetail): Promise<SeenContainer | undefined> {
     const { records, bootId } = this.#parts;
     const name = engineName(listed.role, listed.id);
     const record = await records.read(name);
     // After a restart of the host one that had ended may be called so, too: the engine forgets that, but not how it ended.
     const isNew = isCalledNew(listed) && (record === undefined || record.bootId === bootId);
-    const detail = isNew ? nothingYet : await this.#detail(listed);
+    const detail = isNew ? nothingYet : await this.#detail(listed, told);
     if (detail?.isOutOfMemory && record?.isOutOfMemory === undefined)
       await records.add(name, { isOutOfMemory: true });
-    return detail && { engineId: listed.engineId, listed, detail, record, bootId };
+    return detail && { listed, detail, record, bootId };
   }
 
-  /** `undefined` for one that has been removed meanwhile. */
-  async #detail(listed: ListedContainer): Promise<ContainerDetail | undefined> {
+  async #detail(listed: ListedContainer, told?: ContainerDetail): Promise<ContainerDetail | undefined> {
     const { engineId, state, processId } = listed;
     const key = `${state} ${processId}`;
     const kept = this.#details.get(engineId);
     if (kept?.key === key) return kept.detail;
-    const detail = await this.#inspect(engineId);
+    const detail = this.#completed(engineId, told ?? (await this.#detailOf(engineId)));
     const isFinal = state === 'running' || (state === 'exited' && detail?.endedAt !== undefined);
     if (detail && (isFinal || isCalledNew(listed))) this.#details.set(engineId, { key, detail });
     return detail;
   }
 
-  async #inspect(engineId: string): Promise<ContainerDetail | undefined> {
+  async #detailOf(engineId: string): Promise<ContainerDetail | undefined> {
+    const answer = await this.#inspect(engineId);
+    return answer === undefined ? undefined : parseDetail(answer);
+  }
+
+  #completed(engineId: string, told: ContainerDetail | undefined): ContainerDetail | undefined {
+    const isSuspect = told?.exitCode === killedCode && !told.isOutOfMemory;
+    return isSuspect ? { ...told, isOutOfMemory: this.#parts.hasRunOutOfMemory(engineId) } : told;
+  }
+
+  /** `undefined` where there is none. */
+  async #inspect(name: string): Promise<unknown> {
     try {
-      const told = parseDetail(
-        await this.#parts.call({ method: 'GET', path: `/containers/${engineId}/json` }),
-      );
-      const isSuspect = told.exitCode === killedCode && !told.isOutOfMemory;
-      return isSuspect ? { ...told, isOutOfMemory: this.#parts.hasRunOutOfMemory(engineId) } : told;
+      return await this.#parts.call({ method: 'GET', path: `/containers/${name}/json` });
     } catch (error) {
       if (error instanceof RestError && error.status === 404) return undefined;
       throw error;
@@ -135,7 +162,7 @@ export class EngineCatalog {
   }
 }
 
-function isUnwatched({ listed, detail, bootId }: Found): boolean {
+function isUnwatched({ listed, detail, bootId }: SeenContainer): boolean {
   if (listed.state !== 'running' || detail.watcherId === 0) return false;
   const identity = identityOf(detail.watcherId, bootId);
   return identity === undefined || !isAlive(identity, bootId);

@@ -55,26 +55,41 @@ interface ListEntry {
 
 /** @returns those that are ours */
 export function parseList(answer: unknown): readonly ListedContainer[] {
-  return ((answer ?? []) as readonly ListEntry[]).flatMap((entry) => {
-    const labels = entry.Labels ?? {};
-    const role = labels[labelNames.role];
-    if (role !== 'sandbox' && role !== 'container') return [];
-    return [
-      {
-        engineId: entry.Id,
-        role,
-        id: labels[labelNames.id] ?? '',
-        sandboxId: labels[labelNames.sandbox] ?? '',
-        title: labels[labelNames.title] ?? '',
-        labels: JSON.parse(labels[labelNames.labels] ?? '{}') as Record<string, string>,
-        imageId: entry.ImageID.startsWith('sha256:') ? entry.ImageID : `sha256:${entry.ImageID}`,
-        state: entry.State,
-        processId: entry.Pid,
-        createdAt: Date.parse(entry.Created),
-        sharing: sharingOf(labels[labelNames.sharing]),
-      },
-    ];
+  return ((answer ?? []) as readonly ListEntry[])
+    .map(listedOf)
+    .filter((container) => container !== undefined);
+}
+
+/** What its list would say of one that was looked at alone; `undefined` if it is not ours. */
+export function parseListed(answer: unknown): ListedContainer | undefined {
+  const { Id, Image, Created, State, Config } = answer as InspectAnswer;
+  return listedOf({
+    Id,
+    ImageID: Image,
+    State: State.Status,
+    Pid: State.Pid,
+    Created,
+    Labels: Config.Labels ?? null,
   });
+}
+
+function listedOf(entry: ListEntry): ListedContainer | undefined {
+  const labels = entry.Labels ?? {};
+  const role = labels[labelNames.role];
+  if (role !== 'sandbox' && role !== 'container') return undefined;
+  return {
+    engineId: entry.Id,
+    role,
+    id: labels[labelNames.id] ?? '',
+    sandboxId: labels[labelNames.sandbox] ?? '',
+    title: labels[labelNames.title] ?? '',
+    labels: JSON.parse(labels[labelNames.labels] ?? '{}') as Record<string, string>,
+    imageId: entry.ImageID.startsWith('sha256:') ? entry.ImageID : `sha256:${entry.ImageID}`,
+    state: entry.State,
+    processId: entry.Pid,
+    createdAt: Date.parse(entry.Created),
+    sharing: sharingOf(labels[labelNames.sharing]),
+  };
 }
 
 function sharingOf(text: string | undefined): SandboxSharing | undefined {
@@ -82,15 +97,25 @@ function sharingOf(text: string | undefined): SandboxSharing | undefined {
 }
 
 interface InspectAnswer {
+  readonly Id: string;
+  readonly Image: string;
+  readonly Created: string;
   readonly ExecIDs?: readonly string[] | null;
   readonly State: {
+    readonly Status: string;
+    readonly Pid: number;
     readonly StartedAt: string;
     readonly FinishedAt: string;
     readonly ExitCode: number;
     readonly OOMKilled: boolean;
     readonly ConmonPid?: number;
   };
-  readonly Config: { readonly StopSignal: number; readonly OpenStdin: boolean; readonly Tty: boolean };
+  readonly Config: {
+    readonly Labels?: Readonly<Record<string, string>> | null;
+    readonly StopSignal: number;
+    readonly OpenStdin: boolean;
+    readonly Tty: boolean;
+  };
   readonly NetworkSettings?: {
     readonly SandboxKey?: string;
     readonly Networks?: Readonly<Record<string, { readonly IPAddress?: string }>> | null;

@@ -77,13 +77,7 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
     withScene(async (scene, world) => {
       await scene.sandbox();
       const { processId = 0 } = await scene.start('one', ['stay']);
-      const [watcher = 0] = world.processes(/conmon .*-n container-one /);
-      const command = await readFile(`/proc/${watcher}/cmdline`, 'utf8');
-      const [engineId = ''] = /[0-9a-f]{64}/.exec(command) ?? [];
-      // It says how the container ended, and gets no further.
-      process.kill(watcher, 'SIGSTOP');
-      process.kill(processId, 'SIGKILL');
-      await writeFile(join(world.layout.run, 'libpod', 'exits', engineId), '7');
+      await endHalfway(world, processId);
       assert.deepEqual(await scene.endOf('one'), { cause: 'exited', exitCode: 7 });
       const { endedAt } = await scene.find('one');
       await scene.restartHost();
@@ -95,6 +89,18 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
         );
         scene.reopen();
       }
+    }));
+
+  it('ends and removes a sandbox behind whose container nobody has tidied up', () =>
+    withScene(async (scene, world) => {
+      const traces = await world.traces();
+      await scene.sandbox();
+      const { processId = 0 } = await scene.start('one', ['stay']);
+      const watcher = await endHalfway(world, processId);
+      assert.deepEqual(await scene.endOf('one'), { cause: 'exited', exitCode: 7 });
+      await scene.remove();
+      process.kill(watcher, 'SIGKILL');
+      await scene.until(async () => (await world.traces()).length === traces.length);
     }));
 
   it('keeps a sandbox ended whose namespaces were lost', () =>
@@ -305,6 +311,17 @@ ${written.at(-300)}
       }
     }));
 });
+
+/** The watcher of container `one` says that it ended with 7, and gets no further. */
+async function endHalfway(world: PodmanWorld, processId: number): Promise<number> {
+  const [watcher = 0] = world.processes(/conmon .*-n container-one /);
+  const command = await readFile(`/proc/${watcher}/cmdline`, 'utf8');
+  const [engineId = ''] = /[0-9a-f]{64}/.exec(command) ?? [];
+  process.kill(watcher, 'SIGSTOP');
+  process.kill(processId, 'SIGKILL');
+  await writeFile(join(world.layout.run, 'libpod', 'exits', engineId), '7');
+  return watcher;
+}
 
 async function pauseOf(world: PodmanWorld): Promise<number> {
   const [watcher = 0] = world.processes(/conmon .*-n sandbox-pod /);

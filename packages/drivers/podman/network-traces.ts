@@ -14,9 +14,9 @@ export async function removeNetwork(layout: EngineLayout): Promise<void> {
   await removeRules((line) => chainsOf(layout).some((chain) => line.includes(chain)));
 }
 
-/** Takes away rules for a sandbox that is gone. */
-export async function removePortRules(containerId: string): Promise<void> {
-  await removeRules((line) => line.includes(`id: ${containerId}`));
+/** Takes away rules for sandboxes that are gone. */
+export async function removePortRules(engineIds: readonly string[]): Promise<void> {
+  await removeRules((line) => engineIds.some((id) => line.includes(`id: ${id}`)));
 }
 
 /** Rules of the table of address translation. */

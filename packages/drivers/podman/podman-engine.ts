@@ -61,6 +61,7 @@ export class PodmanEngine implements Disposable {
   readonly #listeners = new Set<(sandboxId: string) => void>();
   #opening: Promise<EngineSettings> | undefined;
   #lock: Disposable | undefined;
+  #storing: Promise<void> | undefined;
   #seen = new Map<string, string>();
 
   constructor(parts: EngineParts) {
@@ -155,14 +156,26 @@ export class PodmanEngine implements Disposable {
     return await this.#service.client();
   }
 
-  /** A name or id of the image that sandboxes are made from; it is there. */
-  async sandboxImage(): Promise<string> {
+  /** With the name of the image that sandboxes are made from; it is there, unless somebody removes it meanwhile. */
+  async withSandboxImage<T>(use: (name: string) => Promise<T>): Promise<T> {
     const { name } = pauseImage();
+    try {
+      this.#storing ??= this.#ensureSandboxImage(name);
+      await this.#storing;
+      return await use(name);
+    } catch (error) {
+      // Whoever comes next looks for it.
+      this.#storing = undefined;
+      throw error;
+    }
+  }
+
+  async #ensureSandboxImage(name: string): Promise<void> {
     const images = await this.call({
       method: 'GET',
       path: `/images/json?filters=${encodeURIComponent(JSON.stringify({ reference: [name] }))}`,
     });
-    if (((images ?? []) as readonly unknown[]).length > 0) return name;
+    if (((images ?? []) as readonly unknown[]).length > 0) return;
     const archive = dockerArchive([pauseImage()]);
     const { status, errors } = await runPodman(this.parts.layout, {
       args: ['load', '--quiet'],
@@ -170,7 +183,6 @@ export class PodmanEngine implements Disposable {
       signal: AbortSignal.timeout(this.parts.limits.loadMs),
     });
     if (status !== 0) throw new Error(`the image of sandboxes cannot be stored: ${errors.trim()}`);
-    return name;
   }
 
   async #open(): Promise<EngineSettings> {
@@ -221,9 +233,9 @@ export class PodmanEngine implements Disposable {
     void endAbandoned(abandoned, (call) => this.call(call));
   }
 
-  /** Announces what the engine tells, until the service ends. */
+  /** Announces ends and removals that the engine tells, until the service ends: starts are ours. */
   async #watch(client: RestClient): Promise<void> {
-    const filters = encodeURIComponent(JSON.stringify({ type: ['container'] }));
+    const filters = encodeURIComponent(JSON.stringify({ type: ['container'], event: ['died', 'remove'] }));
     try {
       for await (const line of client.lines(`/events?stream=true&filters=${filters}`, this.signal)) {
         const sandboxId = sandboxOf(line);

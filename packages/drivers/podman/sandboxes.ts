@@ -2,27 +2,31 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep } from '@sheaf/base';
 import type { SandboxObservation, SandboxSpec } from '@sheaf/ports';
-import { TaskQueue } from '../qemu/task-queue.ts';
 import { removeContainerRemains } from './container-remains.ts';
 import { sandboxRequest } from './container-request.ts';
 import { isRunning, type SeenContainer, sandboxObservation } from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
-import { removeNetwork, removePortRules } from './network-traces.ts';
+import { NetworkTidying } from './network-tidying.ts';
 import { lowestScore } from './out-of-memory-score.ts';
 import type { PodmanEngine } from './podman-engine.ts';
 import { refusals, translated } from './refusals.ts';
 import { RestError } from './rest-client.ts';
+import { tidyUp } from './unwatched.ts';
 
 const pollMs = 20;
+/** conmon has the engine tidy up behind a container; where that has not been done after this time, it will not be. */
+const tidyMs = 3000;
+/** It has ended, and given back what it had. */
+const over = ['exited', 'created', 'configured'];
 
 /** Sandboxes as containers that hold namespaces and wait. */
 export class Sandboxes {
   readonly #engine: PodmanEngine;
-  /** The bridge is taken away when the last one goes, and comes with the first. */
-  readonly #network = new TaskQueue();
+  readonly #network: NetworkTidying;
 
   constructor(engine: PodmanEngine) {
     this.#engine = engine;
+    this.#network = new NetworkTidying(engine);
   }
 
   async find(id: string): Promise<SandboxObservation | undefined> {
@@ -35,7 +39,7 @@ export class Sandboxes {
     const state = seen && sandboxObservation(seen);
     if (state && state.state !== 'starting') return state;
     return spec.network.kind === 'pod'
-      ? await this.#network.run(() => this.#make(spec, seen))
+      ? await this.#network.use(() => this.#make(spec, seen))
       : await this.#make(spec, seen);
   }
 
@@ -54,15 +58,13 @@ export class Sandboxes {
     const seen = await catalog.find('sandbox', id);
     if (!seen) return;
     if (sandboxObservation(seen).state !== 'ended') throw refusals.sandboxRuns(id);
-    // Something that needed it may have made the engine start it again.
-    await this.end(id);
-    for (const { listed } of await catalog.within(id))
-      await removeContainerRemains(this.#engine, { id: listed.id, engineId: listed.engineId });
+    const within = await catalog.within(id);
+    await Promise.all(within.map(({ listed }) => removeContainerRemains(this.#engine, listed)));
     await rm(join(parts.layout.logs, id), { recursive: true, force: true });
+    // Something that needed it may have made the engine start it again: that ends with it.
     await this.#delete(seen.listed.engineId);
     await this.#engine.records.remove(engineName('sandbox', id));
-    if (seen.listed.sharing?.network === 'pod')
-      await this.#network.run(() => this.#tidyNetwork(seen.listed.engineId));
+    if (seen.listed.sharing?.network === 'pod') await this.#network.tidy(seen.listed.engineId);
     this.#engine.announce(id);
   }
 
@@ -87,19 +89,24 @@ export class Sandboxes {
   }
 
   async #create(spec: SandboxSpec): Promise<void> {
-    const { parts } = this.#engine;
-    const { podNetwork } = parts.probe.found().capabilities;
+    const { probe, layout } = this.#engine.parts;
+    const { podNetwork } = probe.found().capabilities;
     if (spec.network.kind === 'pod' && !podNetwork.isAvailable) throw refusals.noNetwork(podNetwork.reason);
-    const logs = join(parts.layout.logs, spec.id);
+    const logs = join(layout.logs, spec.id);
     await mkdir(logs, { recursive: true, mode: 0o700 });
-    const body = sandboxRequest(spec, {
-      image: await this.#engine.sandboxImage(),
-      networkName: parts.layout.networkName,
+    const parts = {
+      networkName: layout.networkName,
       logPath: join(logs, 'sandbox.log'),
       lowestScore: await lowestScore(),
-    });
+    };
     try {
-      await this.#engine.call({ method: 'POST', path: '/containers/create', body });
+      await this.#engine.withSandboxImage((image) =>
+        this.#engine.call({
+          method: 'POST',
+          path: '/containers/create',
+          body: sandboxRequest(spec, { ...parts, image }),
+        }),
+      );
     } catch (error) {
       throw translated(error);
     }
@@ -111,13 +118,16 @@ export class Sandboxes {
     const { parts, catalog } = this.#engine;
     await this.#keepFromStarting(seen);
     const { clock, limits } = parts;
-    const end = clock.monotonic() + limits.endMs;
-    for (;;) {
-      const now = await catalog.find(role, id);
-      if (!now || ['exited', 'created', 'configured'].includes(now.listed.state)) return;
-      if (clock.monotonic() > end) throw refusals.notEnding(id);
-      if (isRunning(now)) await this.#kill(engineId);
-      await sleep(clock, pollMs);
+    const begin = clock.monotonic();
+    let stoppedAt: number | undefined;
+    for (let now: SeenContainer | undefined = seen; now; now = await catalog.find(role, id)) {
+      const { state } = now.listed;
+      if (over.includes(state)) return;
+      const passed = clock.monotonic() - begin;
+      if (passed > limits.endMs) throw refusals.notEnding(id);
+      if (state !== 'stopped') await this.#stop(engineId);
+      else if (passed - (stoppedAt ??= passed) > tidyMs) await tidyUp(parts.layout, engineId, limits.callMs);
+      else await sleep(clock, pollMs);
     }
   }
 
@@ -131,12 +141,15 @@ export class Sandboxes {
     });
   }
 
-  async #kill(engineId: string): Promise<void> {
+  /** Resolves when it has ended and given back what it had; or cannot be ended now. */
+  async #stop(engineId: string): Promise<void> {
+    const { clock } = this.#engine.parts;
     try {
-      await this.#engine.call({ method: 'POST', path: `/containers/${engineId}/kill?signal=KILL` });
+      await this.#engine.call({ method: 'POST', path: `/containers/${engineId}/stop?timeout=0` });
     } catch (error) {
-      // It ended by itself.
+      // It ended by itself, or is in the hands of somebody else.
       if (!(error instanceof RestError)) throw error;
+      await sleep(clock, pollMs);
     }
   }
 
@@ -146,13 +159,5 @@ export class Sandboxes {
     } catch (error) {
       if (!(error instanceof RestError && error.status === 404)) throw translated(error);
     }
-  }
-
-  /** Rules of an end that was cut off; and the bridge, after the last one. */
-  async #tidyNetwork(engineId: string): Promise<void> {
-    await removePortRules(engineId);
-    const all = await this.#engine.catalog.all();
-    if (all.some(({ listed }) => listed.sharing?.network === 'pod')) return;
-    await removeNetwork(this.#engine.parts.layout);
   }
 }

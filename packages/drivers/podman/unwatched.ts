@@ -23,12 +23,17 @@ export async function endUnwatched(
     // The watcher came to it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
+  await tidyUp(layout, engineId, limitMs);
+}
+
+/** Has the engine do what is to be done after the end of a container, which its watcher has not seen to. */
+export async function tidyUp(layout: EngineLayout, engineId: string, limitMs: number): Promise<void> {
   const { status, errors } = await runPodman(layout, {
     args: ['container', 'cleanup', engineId],
     signal: AbortSignal.timeout(limitMs),
   });
   if (status !== 0)
-    throw new Error(`container ${engineId} lost its watcher and cannot be cleaned up: ${errors.trim()}`);
+    throw new Error(`container ${engineId} has ended and cannot be cleaned up: ${errors.trim()}`);
 }
 
 /** Not through the engine: that would wait for what the watcher says. What else there is of it ends with the clean-up. */
