@@ -105,12 +105,17 @@ function planRest({ sandboxes, hasVolumes }: PodFacts): readonly PodStep[] {
   return hasVolumes ? [{ action: 'remove-volumes' }] : [];
 }
 
-function planRemoval(facts: PodFacts): readonly PodStep[] {
-  const { sandboxes, runs, hasVolumes } = facts;
+/** Everything that is left, in order. What the API knows ends first, and is told to have ended while there are runs to tell of. */
+function planRemoval({ pod, sandboxes, runs, hasVolumes }: PodFacts): readonly PodStep[] {
   const open = sandboxes.filter(({ sandbox }) => sandbox.state !== 'ended');
-  if (open.length > 0) return [{ action: 'end-sandbox', sandboxes: open }];
+  const end: readonly PodStep[] = open.length > 0 ? [{ action: 'end-sandbox', sandboxes: open }] : [];
+  if (end.length > 0 && pod.metadata.name !== undefined) return end;
   const left = [...runs.values()].flat();
-  if (left.length > 0) return [{ action: 'remove-runs', runs: left }];
-  if (sandboxes.length > 0) return [{ action: 'remove-sandbox', sandboxes }];
-  return hasVolumes ? [{ action: 'remove-volumes' }] : [{ action: 'let-go' }];
+  return [
+    ...end,
+    ...(left.length > 0 ? [{ action: 'remove-runs', runs: left } as const] : []),
+    ...(sandboxes.length > 0 ? [{ action: 'remove-sandbox', sandboxes } as const] : []),
+    ...(hasVolumes ? [{ action: 'remove-volumes' } as const] : []),
+    { action: 'let-go' },
+  ];
 }

@@ -48,6 +48,7 @@ interface Outcome {
   readonly problems: Map<string, StartProblem>;
   /** When to look again, in milliseconds. */
   readonly waits: (number | undefined)[];
+  isSandboxStarted: boolean;
 }
 
 const volumeRetryMs = 5000;
@@ -62,15 +63,21 @@ export async function reconcilePod(
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   const pod = parts.podOf(uid) ?? goneOf(uid);
-  const outcome: Outcome = { problems: new Map(), waits: [] };
+  const outcome: Outcome = { problems: new Map(), waits: [], isSandboxStarted: false };
   const data = await readPodData(parts.client, pod, signal);
   const prepared = await prepareVolumes(parts, { pod, data, outcome }, signal);
-  const facts = await observe(parts, { pod, prepared }, signal);
-  const steps = planPod(facts);
   const volumes = prepared?.state === 'ready' ? prepared.volumes : [];
-  for (const step of steps) await takeStep(parts, { facts, data, volumes, step, outcome }, signal);
+  let facts = await observe(parts, { pod, prepared }, signal);
+  let steps = await takeSteps(parts, { facts, data, volumes, outcome }, signal);
+  if (outcome.isSandboxStarted) {
+    // What is to run in it follows at once.
+    facts = await observe(parts, { pod, prepared }, signal);
+    steps = await takeSteps(parts, { facts, data, volumes, outcome }, signal);
+  }
   if (steps.some(({ action }) => action === 'let-go')) return done;
-  return conclude(parts, { pod, prepared, outcome }, signal);
+  // What runs is ended beside this pass; everything else has changed what there is.
+  if (steps.some(({ action }) => action !== 'stop')) facts = await observe(parts, { pod, prepared }, signal);
+  return conclude(parts, { facts, outcome }, signal);
 }
 
 /** A pod that the API does not know any more: it goes at once. */
@@ -169,9 +176,17 @@ const takers: { readonly [Action in PodStep['action']]: Taker<Action> } = {
   'let-go': letGo,
 };
 
-async function takeStep(parts: PodParts, context: StepContext, signal: AbortSignal): Promise<void> {
-  const take = takers[context.step.action] as Taker<PodStep['action']>;
-  await take(parts, context, signal);
+async function takeSteps(
+  parts: PodParts,
+  context: Omit<StepContext, 'step'>,
+  signal: AbortSignal,
+): Promise<readonly PodStep[]> {
+  const steps = planPod(context.facts);
+  for (const step of steps) {
+    const take = takers[step.action] as Taker<PodStep['action']>;
+    await take(parts, { ...context, step }, signal);
+  }
+  return steps;
 }
 
 async function startSandbox(
@@ -182,7 +197,9 @@ async function startSandbox(
   const { pod } = facts;
   try {
     await containers.startSandbox(planSandboxSpec(pod, step.attempt, clusterNames()), signal);
-    outcome.waits.push(0);
+    // One that has ended at once is not followed by another in the same pass.
+    if (outcome.isSandboxStarted) outcome.waits.push(0);
+    outcome.isSandboxStarted = true;
   } catch (error) {
     const message = `Failed to create pod sandbox: ${toError(error).message}`;
     tell(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message });
@@ -288,17 +305,13 @@ async function updateIfThere(client: Client, pod: Pod, signal: AbortSignal): Pro
   }
 }
 
-/** Looks once more, and writes down what is to be seen. */
+/** Writes down what is to be seen, and says when to look again. */
 async function conclude(
   parts: PodParts,
-  {
-    pod,
-    prepared,
-    outcome,
-  }: { readonly pod: Pod; readonly prepared: VolumeOutcome | undefined; readonly outcome: Outcome },
+  { facts, outcome }: { readonly facts: PodFacts; readonly outcome: Outcome },
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const facts = await observe(parts, { pod, prepared }, signal);
+  const { pod } = facts;
   if (parts.podOf(identityOf(pod).uid)) await writeStatus(parts, { facts, outcome }, signal);
   const restarts = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].map((container) =>
     restartWait(facts, container),
