@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runVariable } from '../host-processes/host-program.ts';
 import { registryConfigPath } from './repository-access.ts';
 
 export interface HelmPlaces {
@@ -8,7 +9,9 @@ export interface HelmPlaces {
 }
 
 export const accountPath = 'var/run/secrets/kubernetes.io/serviceaccount';
-const passedOn = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
+const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
+/** Helm bears the name of its run: where what drives it is killed, it is ended before its end is told and another begins. */
+const passedOn = [...proxies, runVariable];
 
 /** Everything that Helm is told by variables; all its files are in the run's own directory. */
 export function helmEnvironment({

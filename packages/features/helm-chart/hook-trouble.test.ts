@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { KubeObject } from '@sheaf/api';
 import type { Pod, PodStatus } from '@sheaf/api/workload/index';
-import { hooksAtWork, hookTrouble } from './hook-trouble.ts';
+import { hooksAtWork, hookTrouble, newestRecord } from './hook-trouble.ts';
 
 const hook = {
   kind: 'Job',
@@ -59,6 +59,15 @@ describe('the hooks that Helm waits for', () => {
   ];
   for (const [name, record, expected] of cases)
     it(name, () => assert.deepEqual(hooksAtWork(record), expected));
+});
+
+describe('the record of a release', () => {
+  it('is that of its newest revision, told by numbers', () => {
+    const revision = (version: string): KubeObject => ({ metadata: { name: version, labels: { version } } });
+    const records = ['9', '10', '2'].map(revision);
+    assert.equal(newestRecord(records)?.metadata.name, '10');
+    assert.equal(newestRecord([]), undefined);
+  });
 });
 
 describe('what keeps a hook from its end', () => {

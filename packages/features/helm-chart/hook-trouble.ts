@@ -20,6 +20,12 @@ export function recordSelector(release: string): string {
   return `owner=helm,name=${release},status in (pending-install,pending-upgrade,pending-rollback,uninstalling)`;
 }
 
+/** The record of the newest revision: an earlier one may have been cut off. */
+export function newestRecord(records: readonly KubeObject[]): KubeObject | undefined {
+  const versionOf = ({ metadata }: KubeObject): number => Number(metadata.labels?.['version'] ?? 0);
+  return records.toSorted((a, b) => versionOf(b) - versionOf(a))[0];
+}
+
 /** The hooks that run now, by the record of the release: a Secret or a ConfigMap. What cannot be read names none. */
 export function hooksAtWork(record: KubeObject): readonly HookAtWork[] {
   const { hooks } = releaseOf(record) ?? {};

@@ -20,7 +20,7 @@ import { chartNeed } from './chart-need.ts';
 import { ensureParts } from './chart-parts.ts';
 import { planChartStatus } from './chart-status.ts';
 import { referencesOf } from './chart-values.ts';
-import { hooksAtWork, hookTrouble, recordSelector } from './hook-trouble.ts';
+import { hooksAtWork, hookTrouble, newestRecord, recordSelector } from './hook-trouble.ts';
 import { isFor, isOfChart, isOwnedBy, isWorking, podsOf, stateOf } from './operation-state.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
 
@@ -161,7 +161,8 @@ async function findHookTrouble(
   const resource = chart.spec?.driver === 'configmap' ? resources.configMaps : resources.secrets;
   const query = { namespace, labelSelector: recordSelector(name), signal };
   const { items } = await client.list(resource, query);
-  const hooks = items.flatMap(hooksAtWork);
+  const record = newestRecord(items);
+  const hooks = record ? hooksAtWork(record) : [];
   return hooks.length === 0 ? undefined : hookTrouble(hooks, pods.list(namespace));
 }
 
