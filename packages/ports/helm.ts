@@ -119,7 +119,7 @@ export const helmFailures: readonly HelmFailure[] = [
     wayOut: 'wait for the end of its namespace, and make that again, or name another one',
   },
   {
-    exitCode: 78,
+    exitCode: 79,
     reason: 'HttpsNotSpoken',
     nature: 'fault',
     wayOut: 'set plainHTTP, if the registry is to be asked without TLS',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { helmFailures } from '@sheaf/ports';
 import { failureOf, type Phase } from './failure-words.ts';
 import { readOrder } from './operation-order.ts';
 import { planRelease, type ReleaseFacts } from './release-plan.ts';
@@ -43,6 +44,10 @@ describe('planRelease', () => {
   ];
   for (const [name, order, release, step] of cases)
     it(`${name}: ${step}`, () => assert.equal(planRelease(order, release), step));
+});
+
+it('each cause has an exit code of its own', () => {
+  assert.equal(new Set(helmFailures.map(({ exitCode }) => exitCode)).size, helmFailures.length);
 });
 
 describe('the words of Helm', () => {

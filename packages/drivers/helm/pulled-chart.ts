@@ -86,14 +86,26 @@ class Fetch {
       ...(authority === undefined ? [] : ['--ca-file', authority]),
       ...(isTlsUnchecked ? ['--insecure-skip-tls-verify'] : []),
     ];
-    await this.#helm.call([...args, ...secured], {
-      phase: 'fetch',
-      ...(input === undefined ? {} : { input }),
-      patience: {
-        milliseconds: timeout === undefined ? usualPatienceMs : millisecondsOf(timeout),
-        asked: repo || chart,
-      },
-    });
+    const patience = {
+      milliseconds: timeout === undefined ? usualPatienceMs : millisecondsOf(timeout),
+      asked: repo || chart,
+    };
+    try {
+      await this.#helm.call([...args, ...secured], {
+        phase: 'fetch',
+        patience,
+        ...(input === undefined ? {} : { input }),
+      });
+    } catch (error) {
+      throw this.#isUnsecured(error) ? new HelmError(failureNamed('HttpsNotSpoken'), error.message) : error;
+    }
+  }
+
+  /** Helm asks a registry that does not speak TLS again without it, and then without credentials. */
+  #isUnsecured(error: unknown): error is HelmError {
+    const { isPlainHttp, repo, chart } = this.#order;
+    const isRegistry = (repo || chart).startsWith('oci://');
+    return isRegistry && !isPlainHttp && error instanceof HelmError && /"http:\/\//.test(error.message);
   }
 }
 

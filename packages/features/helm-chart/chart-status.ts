@@ -1,7 +1,7 @@
 import { type Waiting, waitingCondition } from '@sheaf/api';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
-import { definitionsWords, readDefinitionsWords } from '@sheaf/ports';
+import { definitionsWords, helmFailures, readDefinitionsWords } from '@sheaf/ports';
 import { namesOf } from './chart-names.ts';
 import { isAlive, podsOf, stateOf } from './operation-state.ts';
 import type { ChartFacts, ChartStep } from './plan.ts';
@@ -10,11 +10,11 @@ type ChartCondition = NonNullable<NonNullable<HelmChart['status']>['conditions']
 
 /** The chart with what is to be seen of it; `undefined` if it says so already. */
 export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartStep): HelmChart | undefined {
-  const waiting = 'waiting' in step ? step.waiting : undefined;
   const { installJob, deleteJob } = namesOf(chart);
   const isRemoved = chart.metadata.deletionTimestamp !== undefined;
   const jobName = isRemoved ? deleteJob : installJob;
   const job = jobs.find(({ metadata }) => metadata.name === jobName);
+  const waiting = waitingOf(chart, job, 'waiting' in step ? step.waiting : undefined);
   const isBegun = job !== undefined || step.action === 'begin';
   const claims = [
     ...(isBegun ? [createdClaim(chart, jobName)] : []),
@@ -31,10 +31,27 @@ export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartSt
   return JSON.stringify(sorted(old)) === JSON.stringify(sorted(status)) ? undefined : { ...chart, status };
 }
 
+/** The pod of a Job that has failed is taken away, and its last words with it: what was told of them stands. */
+function waitingOf(chart: HelmChart, job: Job | undefined, told: Waiting | undefined): Waiting | undefined {
+  if (!job || stateOf(job) !== 'failed' || told?.object?.kind !== 'Job') return told;
+  const { status, reason, message = '' } = deployedOf(chart);
+  const failure = helmFailures.find((each) => each.reason === reason);
+  if (status !== 'False' || !failure) return told;
+  const [words = ''] = message.split('; waits for ');
+  const text = words
+    .replace(`; ${failure.wayOut}`, '')
+    .replace(/; the next try (?:is at work|begins at \S+)$/, '');
+  return { ...told, reason: failure.reason, text, wayOut: failure.wayOut };
+}
+
+function deployedOf({ status }: HelmChart): Partial<ChartCondition> {
+  return status?.conditions?.find(({ type }) => type === 'Deployed') ?? {};
+}
+
 /** What it said of a deployed release. */
-function deployedBefore({ status }: HelmChart): string {
-  const deployed = status?.conditions?.find(({ type }) => type === 'Deployed');
-  return deployed?.status === 'True' ? (deployed.message ?? '') : '';
+function deployedBefore(chart: HelmChart): string {
+  const { status, message = '' } = deployedOf(chart);
+  return status === 'True' ? message : '';
 }
 
 /** The definitions that it has brought, as its last words tell; pods may have been taken away since. */

@@ -119,11 +119,16 @@ function firstState({ status }: Pod, has: (state: ContainerState) => boolean): C
   return status?.containerStatuses?.map(({ state }) => state ?? {}).find(has);
 }
 
-/** The newest one that has failed. */
+/** The newest one that has failed by itself; one that was told to end, with its Job, tells nothing of the cause. */
 export function failedRun(pod: Pod): Ended | undefined {
   const current = firstState(pod, ({ terminated }) => (terminated?.exitCode ?? 0) !== 0)?.terminated;
-  return current ?? lastFailure(pod);
+  const earlier = lastFailure(pod);
+  if (current && earlier && cutShort.has(current.exitCode)) return earlier;
+  return current ?? earlier;
 }
+
+/** Exit codes of programs that SIGTERM or SIGKILL has ended. */
+const cutShort: ReadonlySet<number> = new Set([143, 137]);
 
 /** A run that has begun since tells nothing yet. */
 function lastFailure({ status }: Pod): ContainerState['terminated'] {
