@@ -23,6 +23,7 @@ const listTypes: ReadonlySet<string> = new Set([
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ]);
+const hostPolicy = '/etc/containers/policy.json';
 const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 
 /** Gets images, by skopeo: from the store of a Sheaf on this host, else from their registries, byte by byte as these have them. */
@@ -125,7 +126,12 @@ export class ImageCollector {
   async #skopeo(args: readonly string[], source: 'store' | 'registry'): Promise<Buffer> {
     const { signal } = this.#options;
     const environment = source === 'store' ? { CONTAINERS_STORAGE_CONF: this.#storageConf } : {};
-    return await runTool('skopeo', ['--insecure-policy', ...args], { signal, environment });
+    // The host's own policy says whose signatures are wanted, where it has one.
+    const isTrusted = source === 'store' || !existsSync(hostPolicy);
+    return await runTool('skopeo', [...(isTrusted ? ['--insecure-policy'] : []), ...args], {
+      signal,
+      environment,
+    });
   }
 }
 
