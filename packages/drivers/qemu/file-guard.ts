@@ -1,4 +1,4 @@
-import { StatusError, sleep } from '@sheaf/base';
+import { type Clock, StatusError, sleep } from '@sheaf/base';
 import type { MachineDisk } from '@sheaf/ports';
 import type { ChangedMachine } from './device-changes.ts';
 import { fileNames } from './device-names.ts';
@@ -67,8 +67,11 @@ async function findOutdated({
   return undefined;
 }
 
-/** As long as its memory comes in, a machine holds no locks. */
-async function untilLocked(link: MachineLink, { clock, limits }: GuardHost): Promise<void> {
+/** As long as its memory comes in, a machine holds no locks. @throws StatusError where that takes longer than a start may */
+export async function untilLocked(
+  link: Pick<MachineLink, 'execute'>,
+  { clock, limits }: { readonly clock: Clock; readonly limits: { readonly startMs: number } },
+): Promise<void> {
   const end = clock.monotonic() + limits.startMs;
   while (textAt(await link.execute('query-status'), 'status') === 'inmigrate') {
     if (clock.monotonic() >= end)
