@@ -4,7 +4,12 @@ import { register as registerHelmChart } from '@sheaf/features/helm-chart';
 import { registerReach, register as registerService } from '@sheaf/features/service';
 import { register as registerUpgrade } from '@sheaf/features/upgrade';
 import { claimDisks } from '@sheaf/features/volume';
-import { type PodHost, registerPods, register as registerWorkloads } from '@sheaf/features/workload';
+import {
+  type PodHost,
+  registerPods,
+  registerRoom,
+  register as registerWorkloads,
+} from '@sheaf/features/workload';
 import type { ProxyBackend } from '@sheaf/ports';
 import type { Manager } from '@sheaf/runtime';
 import type { MachineHost } from './machine-host.ts';
@@ -33,6 +38,14 @@ export function registerWorkloadControllers(
     hostAddresses: hostAddresses(manager, nodeName),
     clusterNames: clusterNames(manager, host, apiServer),
     diskOf: claimDisks(manager, volumes),
+  });
+  registerRoom(manager, {
+    nodeName,
+    containers,
+    images,
+    volumes: podVolumes,
+    disk: async (signal) => (await host.facts.read(signal)).disk,
+    isBundled: ({ tags, digests }) => [...tags, ...digests].some((name) => bundles.hasImage(name)),
   });
 }
 

@@ -1,2 +1,3 @@
 export * from './capacity.ts';
 export * from './node.ts';
+export * from './pressure.ts';

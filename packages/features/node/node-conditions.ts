@@ -1,5 +1,5 @@
 import { type Condition, withCondition } from '@sheaf/api';
-import type { NodeCondition } from '@sheaf/api/node/index';
+import { leastFreeDiskShare, type NodeCondition } from '@sheaf/api/node/index';
 import type { Capability, HostFacts, HypervisorCapabilities } from '@sheaf/ports';
 
 export type NodeAbilities = Pick<HypervisorCapabilities, 'hypervisor' | 'accelerator' | 'bridges'>;
@@ -17,7 +17,6 @@ type Claim = Omit<Condition, 'lastTransitionTime'>;
 
 /** Below these, new work would do harm to what runs. */
 const leastMemoryBytes = 100 * 2 ** 20;
-const leastDiskShare = 0.1;
 const mostProcessesShare = 0.95;
 
 export interface ConditionFacts {
@@ -40,7 +39,7 @@ export function nodeClaims({ name, host, abilities, containers }: ConditionFacts
         hidden: 'the host does not tell how much memory is available',
       },
     ),
-    pressure('Disk', disk && disk.availableBytes < disk.totalBytes * leastDiskShare, {
+    pressure('Disk', disk && disk.availableBytes < disk.totalBytes * leastFreeDiskShare, {
       enough: 'at least a tenth of the disk of the data directory is available',
       little:
         'less than a tenth of the disk of the data directory is available; delete volumes, images or snapshots',

@@ -9,6 +9,7 @@ import { register as registerStatefulSets } from './stateful-set/register.ts';
 
 export { extend } from './extend.ts';
 export { type PodHost, register as registerPods } from './pod/register.ts';
+export { register as registerRoom } from './room/register.ts';
 
 /** The controllers of everything that makes pods, and what gives these their nodes. */
 export function register(manager: Manager): void {

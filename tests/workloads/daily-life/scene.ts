@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Client, resources } from '@sheaf/client';
 import { guestArchive } from '@sheaf/testkit/containers/index';
 import { eventually, Installation } from '../../e2e/installation.ts';
+import { runProgram } from '../../program.ts';
 import { findKubectl } from '../../tools.ts';
 import { remainsOf, removeRemains } from '../container-remains.ts';
 import { type RunningKubectl, startKubectl } from '../kubectl.ts';
@@ -20,15 +21,18 @@ const patience = '--timeout=180s';
 export class DailyLife {
   readonly sheaf: Installation;
   readonly #started: RunningKubectl[] = [];
+  #hasDisk = false;
 
   private constructor(sheaf: Installation) {
     this.sheaf = sheaf;
   }
 
-  static async begin(): Promise<DailyLife> {
+  /** `diskBytes`: all that its directory has, in a file system of its own. */
+  static async begin({ diskBytes }: { readonly diskBytes?: number } = {}): Promise<DailyLife> {
     const sheaf = await Installation.make('path' in tool ? tool.path : '');
     const scene = new DailyLife(sheaf);
     try {
+      if (diskBytes !== undefined) await scene.#mountDisk(diskBytes);
       await sheaf.start();
       const archive = join(sheaf.directory, 'guest.tar');
       await writeFile(archive, guestArchive(guestTag));
@@ -45,8 +49,23 @@ export class DailyLife {
     for (const { process: child } of this.#started) child.kill('SIGKILL');
     await this.sheaf.stop();
     await removeRemains(this.sheaf.directory);
+    if (this.#hasDisk) await runProgram('umount', ['--lazy', this.sheaf.directory]);
     await this.sheaf.remove();
     await rm(this.sheaf.directory, { recursive: true, force: true });
+  }
+
+  async #mountDisk(bytes: number): Promise<void> {
+    const options = `size=${bytes},mode=0700`;
+    const { code, err } = await runProgram('mount', [
+      '-t',
+      'tmpfs',
+      '-o',
+      options,
+      'sheaf',
+      this.sheaf.directory,
+    ]);
+    assert.equal(code, 0, err);
+    this.#hasDisk = true;
   }
 
   client(): Promise<Client> {

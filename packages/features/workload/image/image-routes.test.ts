@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Client } from '@sheaf/client';
+import { type Client, resources } from '@sheaf/client';
 import { SeededRandom, startTestServer, TestClock, type TestServer } from '@sheaf/testkit';
 import {
   SimulatedContainerHost,
@@ -28,10 +28,12 @@ async function withImages(use: (world: World) => Promise<void>): Promise<void> {
   await containers.probe(signal);
   const server = await startTestServer({
     clock,
-    extend: (api) => {
-      for (const route of imageRoutes({ nodeName: 'node-1', images, containers })) api.addRoute(route);
+    extend: (api, client) => {
+      for (const route of imageRoutes({ client, nodeName: 'node-1', images, containers }))
+        api.addRoute(route);
     },
   });
+  await server.client.create(resources.namespaces, { metadata: { name: 'kube-system' } });
   try {
     await use({
       server,

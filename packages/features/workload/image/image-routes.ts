@@ -1,8 +1,11 @@
 import { type AccessQuestion, emptyAnswer, jsonAnswer, type Route, type RouteRequest } from '@sheaf/api';
 import { badRequest, type JsonObject, StatusError } from '@sheaf/base';
+import type { Client } from '@sheaf/client';
 import { type ContainerImage, type ContainerImages, type Containers, readImageName } from '@sheaf/ports';
+import { keepImages, releaseImage } from '../room/kept-images.ts';
 
 export interface ImageParts {
+  readonly client: Client;
   readonly nodeName: string;
   readonly images: ContainerImages;
   readonly containers: Pick<Containers, 'listContainers'>;
@@ -58,6 +61,7 @@ async function load(parts: ImageParts, request: RouteRequest): Promise<ReturnTyp
       message: `an archive of ${bytes} bytes needs ${bytes * copies} bytes while it is unpacked, and ${freeBytes} are free; remove images with: sheaf images rm NAME`,
     });
   const loaded = await parts.images.load(request.body.stream(), request.signal);
+  await keepImages(parts.client, loaded, request.signal);
   return jsonAnswer(200, { items: loaded.map((image) => told(image, [])) });
 }
 
@@ -77,6 +81,8 @@ async function remove(parts: ImageParts, request: RouteRequest): Promise<ReturnT
       message: `image ${text} is used by ${users.join(', ')}; delete what uses it first`,
     });
   await images.remove(reference, request.signal);
+  if (!(await images.find(found.id, request.signal)))
+    await releaseImage(parts.client, found.id, request.signal);
   return emptyAnswer(204);
 }
 

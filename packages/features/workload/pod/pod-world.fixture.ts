@@ -10,6 +10,8 @@ import {
   SimulatedContainers,
 } from '@sheaf/testkit/containers/index';
 import { SharedPodVolumes, SimulatedVolumeHost } from '@sheaf/testkit/pod-volumes/index';
+import type { DiskRoom } from '../room/image-collection.ts';
+import { register as registerRoom } from '../room/register.ts';
 import { register } from './register.ts';
 import { podStreamEndpoints } from './streams/endpoints.ts';
 
@@ -30,6 +32,8 @@ export interface PodWorld {
   readonly containers: SimulatedContainers;
   readonly host: SimulatedContainerHost;
   readonly volumeHost: SimulatedVolumeHost;
+  /** The disk that has images and pods; without it nothing is told of it. */
+  disk: () => DiskRoom | undefined;
   create<T extends KubeObject>(
     resource: ResourceRef<T>,
     name: string,
@@ -75,6 +79,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
   const images = new SimulatedContainerImages(host);
   const volumeHost = new SimulatedVolumeHost();
   const volumes = new SharedPodVolumes(volumeHost, host);
+  let world: PodWorld | undefined;
   const openAgent = (): Manager => {
     const opened = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
     register(opened, {
@@ -87,13 +92,22 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
       clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
       diskOf: ({ name }) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
     });
+    registerRoom(opened, {
+      nodeName: 'here',
+      containers,
+      images,
+      volumes,
+      disk: () => Promise.resolve(world?.disk()),
+      isBundled: ({ tags }) => tags.some((tag) => tag.startsWith('bundled.test/')),
+    });
     void opened.start();
     return opened;
   };
   await containers.probe(new AbortController().signal);
   let agent = openAgent();
   try {
-    await use({
+    world = {
+      disk: () => undefined,
       clock,
       client,
       clientAs: server.clientAs,
@@ -118,7 +132,8 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
         agent = openAgent();
       },
       addRemoteImage: (reference) => host.sources.set(reference, { image: guest }),
-    });
+    };
+    await use(world);
   } finally {
     await agent.stop();
     containers.dispose();
