@@ -1,6 +1,6 @@
 import { type AdmissionRule, allow, deny } from '@sheaf/api';
 import type { Upgrade } from '@sheaf/api/virtualization/index';
-import { resourcesOfChecks } from './checks.ts';
+import { resourcesOfChecks } from './obstacle.ts';
 import { planGate } from './plan.ts';
 
 /** No upgrade begins while something stands in its way; whatever that is is named, with what clears it. */

@@ -1,4 +1,6 @@
-import { type Check, type CheckFacts, firstChecks, type Obstacle, stateChecks } from './checks.ts';
+import { firstChecks } from './checks.ts';
+import type { Check, CheckFacts, Obstacle } from './obstacle.ts';
+import { stateChecks } from './state-checks.ts';
 
 /** With it, only what an upgrade cannot do without is looked at. */
 const bypassAnnotation = 'harvesterhci.io/skipWebhook';

@@ -22,6 +22,16 @@ function addon(name: string, enabled: boolean, status?: Addon['status']): object
   return { metadata: { ...place, name }, spec: { enabled }, ...(status ? { status } : {}) };
 }
 
+function image(name: string, imported: string, progress: number): object {
+  const conditions = [{ type: 'Imported', status: imported }];
+  return { metadata: { ...place, name }, status: { progress, conditions } };
+}
+
+function driver(totalGiB: number, freeGiB: number): object {
+  const space = JSON.stringify({ totalBytes: totalGiB * 2 ** 30, freeBytes: freeGiB * 2 ** 30 });
+  return { metadata: { name: 'd', annotations: { 'sheaf.dev/space': space } } };
+}
+
 describe('the gate of upgrades', () => {
   const stuck = addon('a', true, {
     status: 'AddonEnabling',
@@ -62,13 +72,89 @@ describe('the gate of upgrades', () => {
             },
           ],
         },
-        /Conflict .*cleaned up/,
+        /Conflict .*cleaned up.*kubectl delete upgrade o/,
       ],
       [
         'a backup',
         upgrade,
         { virtualmachinebackups: [{ metadata: { ...place, name: 'b' } }] },
-        /backups are in progress: harvester-system\/b/,
+        /backups are in progress: harvester-system\/b.*kubectl delete virtualmachinebackup b -n harvester-system/,
+      ],
+      [
+        'a restore',
+        upgrade,
+        { virtualmachinerestores: [{ metadata: { ...place, name: 'r' } }] },
+        /restored: harvester-system\/r.*kubectl delete virtualmachinerestore r/,
+      ],
+      [
+        'an image that is coming',
+        upgrade,
+        {
+          virtualmachineimages: [image('i', 'Unknown', 40), image('j', 'True', 100), image('k', 'False', 10)],
+        },
+        /brought in: harvester-system\/i \(40 %\) .*kubectl delete virtualmachineimage i -n harvester-system$/,
+      ],
+      [
+        'a lost volume',
+        upgrade,
+        { persistentvolumeclaims: [{ metadata: { ...place, name: 'c' }, status: { phase: 'Lost' } }] },
+        /lost their volumes: harvester-system\/c.*kubectl delete pvc c/,
+      ],
+      [
+        'a volume that grows',
+        upgrade,
+        {
+          persistentvolumeclaims: [
+            {
+              metadata: { ...place, name: 'c' },
+              status: { phase: 'Bound', conditions: [{ type: 'Resizing', status: 'True' }] },
+            },
+          ],
+        },
+        /expanded: harvester-system\/c.*kubectl describe pvc c/,
+      ],
+      ['room on the disk', upgrade, { csidrivers: [driver(100, 40)] }, undefined],
+      [
+        'no room on the disk',
+        upgrade,
+        { csidrivers: [driver(100, 20)] },
+        /has 20.0 GiB free of 100.0 GiB.*Free 8.0 GiB: sheaf images ls and kubectl get/,
+      ],
+      [
+        'no room on the disk, and someone who goes round',
+        {
+          ...upgrade,
+          metadata: {
+            ...upgrade.metadata,
+            annotations: { 'harvesterhci.io/skipGarbageCollectionThresholdCheck': 'true' },
+          },
+        },
+        { csidrivers: [driver(100, 20)] },
+        undefined,
+      ],
+      [
+        'a disk that nobody has looked at',
+        upgrade,
+        { csidrivers: [{ metadata: { name: 'd', annotations: { 'sheaf.dev/space': '?' } } }] },
+        undefined,
+      ],
+      [
+        'pressure on a node',
+        upgrade,
+        {
+          nodes: [
+            {
+              metadata: { name: 'n' },
+              status: {
+                conditions: [
+                  { type: 'Ready', status: 'True' },
+                  { type: 'DiskPressure', status: 'True', message: 'little room' },
+                ],
+              },
+            },
+          ],
+        },
+        /n has DiskPressure: little room See what they say: kubectl describe node n$/,
       ],
       [
         'a schedule',
@@ -92,7 +178,7 @@ describe('the gate of upgrades', () => {
         'a node',
         upgrade,
         { nodes: [{ metadata: { name: 'n' }, spec: { unschedulable: true } }] },
-        /kubectl uncordon n/,
+        /n is not Ready, n takes nothing \(cordoned\) Let them take machines again: kubectl uncordon n; see what they say: kubectl describe node n$/,
       ],
       [
         'a machine that stays',
@@ -113,9 +199,14 @@ describe('the gate of upgrades', () => {
         upgrade,
         {
           nodes: [ready, ready],
-          virtualmachines: [{ metadata: { ...place, name: 'm' }, status: { volumeRequests: [{}] } }],
+          virtualmachines: [
+            {
+              metadata: { ...place, name: 'm' },
+              status: { volumeRequests: [{ addVolumeOptions: { name: 'd' } }] },
+            },
+          ],
         },
-        /Invalid .*plugged in/,
+        /Invalid .*plugged in.*virtctl removevolume m -n harvester-system --volume-name=d/,
       ],
       ['add-ons, and someone who goes round', bypassed, { addons: [stuck] }, undefined],
       [
@@ -130,6 +221,7 @@ describe('the gate of upgrades', () => {
       const obstacle = planGate({ upgrade: asked, objects: objectsOf(kept) });
       const text = obstacle && `${obstacle.reason} ${obstacle.message} ${obstacle.wayOut}`;
       if (expected) assert.match(text ?? '', expected);
+      if (obstacle) assert.match(obstacle.wayOut, /kubectl|virtctl/);
       else assert.equal(text, undefined);
     });
 });
