@@ -132,12 +132,14 @@ export class EngineCatalog {
 
   async #detail(listed: ListedContainer, told?: ContainerDetail): Promise<ContainerDetail | undefined> {
     const { engineId, state, processId } = listed;
-    const key = `${state} ${processId}`;
+    // What has stopped is tidied up, and has exited then; nothing else changes.
+    const hasStopped = ['stopped', 'exited'].includes(state);
+    const key = `${hasStopped ? 'exited' : state} ${processId}`;
     const kept = this.#details.get(engineId);
     if (kept?.key === key) return kept.detail;
     const detail = this.#completed(engineId, told ?? (await this.#detailOf(engineId)));
-    const isFinal = state === 'running' || (state === 'exited' && detail?.endedAt !== undefined);
-    if (detail && (isFinal || isCalledNew(listed))) this.#details.set(engineId, { key, detail });
+    const isFinal = state === 'running' || isCalledNew(listed) || detail?.endedAt !== undefined;
+    if (detail && isFinal) this.#details.set(engineId, { key, detail });
     return detail;
   }
 

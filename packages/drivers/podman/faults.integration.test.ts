@@ -13,6 +13,7 @@ import type { ContainerSpec } from '@sheaf/ports';
 import { ContainersScene, Printed } from '@sheaf/ports/containers/containers-scene.fixture';
 import { natRules } from './network-traces.ts';
 import { PodmanWorld, podmanIsMissing } from './podman-world.fixture.ts';
+import { openPodman } from './register.ts';
 
 const program = fileURLToPath(new URL('./control-process.fixture.ts', import.meta.url));
 
@@ -53,11 +54,19 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
     withScene(async (scene, world) => {
       await scene.sandbox();
       const running = await scene.start('one', ['stay']);
-      const hung = world.servicePid();
-      process.kill(hung, 'SIGSTOP');
-      assert.deepEqual(await scene.find('one'), running);
-      assert.notEqual(world.servicePid(), hung);
-      assert.deepEqual(world.processes(/system service/), [world.servicePid()]);
+      scene.containers.dispose();
+      // So that the driver itself is just looking when the service hangs.
+      const { containers } = openPodman({ ...world.options(), limits: { heartbeatMs: 1, answerMs: 3000 } });
+      try {
+        assert.deepEqual(await containers.findContainer('one', scene.signal), running);
+        const hung = world.servicePid();
+        process.kill(hung, 'SIGSTOP');
+        assert.deepEqual(await containers.findContainer('one', scene.signal), running);
+        assert.notEqual(world.servicePid(), hung);
+        assert.deepEqual(world.processes(/system service/), [world.servicePid()]);
+      } finally {
+        containers.dispose();
+      }
     }));
 
   it('tells a container whose watcher was killed, and leaves no process of it', () =>
@@ -77,7 +86,7 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
     withScene(async (scene, world) => {
       await scene.sandbox();
       const { processId = 0 } = await scene.start('one', ['stay']);
-      await endHalfway(world, processId);
+      await endHalfway(world, 'container-one', processId);
       assert.deepEqual(await scene.endOf('one'), { cause: 'exited', exitCode: 7 });
       const { endedAt } = await scene.find('one');
       await scene.restartHost();
@@ -91,15 +100,19 @@ describe('podman and faults', { skip: podmanIsMissing ?? false }, () => {
       }
     }));
 
-  it('ends and removes a sandbox behind whose container nobody has tidied up', () =>
+  it('ends and removes a sandbox behind which nobody has tidied up', () =>
     withScene(async (scene, world) => {
       const traces = await world.traces();
       await scene.sandbox();
       const { processId = 0 } = await scene.start('one', ['stay']);
-      const watcher = await endHalfway(world, processId);
+      const pause = await pauseOf(world);
+      const watchers = [
+        await endHalfway(world, 'container-one', processId),
+        await endHalfway(world, 'sandbox-pod', pause),
+      ];
       assert.deepEqual(await scene.endOf('one'), { cause: 'exited', exitCode: 7 });
       await scene.remove();
-      process.kill(watcher, 'SIGKILL');
+      for (const watcher of watchers) process.kill(watcher, 'SIGKILL');
       await scene.until(async () => (await world.traces()).length === traces.length);
     }));
 
@@ -312,9 +325,9 @@ ${written.at(-300)}
     }));
 });
 
-/** The watcher of container `one` says that it ended with 7, and gets no further. */
-async function endHalfway(world: PodmanWorld, processId: number): Promise<number> {
-  const [watcher = 0] = world.processes(/conmon .*-n container-one /);
+/** It is ended, and its watcher says that it ended with 7, and gets no further. */
+async function endHalfway(world: PodmanWorld, name: string, processId: number): Promise<number> {
+  const [watcher = 0] = world.processes(new RegExp(`conmon .*-n ${name} `));
   const command = await readFile(`/proc/${watcher}/cmdline`, 'utf8');
   const [engineId = ''] = /[0-9a-f]{64}/.exec(command) ?? [];
   process.kill(watcher, 'SIGSTOP');

@@ -204,7 +204,9 @@ export class PodmanEngine implements Disposable {
     await mkdir(layout.temporary, { mode: 0o700 });
     await this.#service.client();
     await this.#sweep();
-    void this.#beat(settings);
+    // Apart: a look does not end while the service hangs.
+    void this.#repeat(() => this.#service.check());
+    void this.#repeat(() => this.#lookAround(settings));
     return settings;
   }
 
@@ -247,22 +249,26 @@ export class PodmanEngine implements Disposable {
     }
   }
 
-  /** Asks from time to time whether the service is well, and looks for what no event told. */
-  async #beat(settings: EngineSettings): Promise<void> {
+  /** From time to time, for as long as this lives. */
+  async #repeat(task: () => Promise<void>): Promise<void> {
     const { clock, limits, logger } = this.parts;
     while (!this.signal.aborted) {
       await sleep(clock, limits.heartbeatMs, this.signal).catch(() => undefined);
       if (this.signal.aborted) return;
       try {
-        await this.#service.check();
-        const all = await this.catalog.all();
-        this.#compare(all);
-        await Promise.all(all.filter(isRunning).map((seen) => this.#rotate(seen, settings)));
+        await task();
       } catch (error) {
         if (!this.signal.aborted)
           logger.warn('The container engine could not be asked', { error: toError(error) });
       }
     }
+  }
+
+  /** Looks for what no event told, and for logs that have become long. */
+  async #lookAround(settings: EngineSettings): Promise<void> {
+    const all = await this.catalog.all();
+    this.#compare(all);
+    await Promise.all(all.filter(isRunning).map((seen) => this.#rotate(seen, settings)));
   }
 
   async #rotate({ listed }: SeenContainer, { storage }: EngineSettings): Promise<void> {

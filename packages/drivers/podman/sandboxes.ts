@@ -4,7 +4,12 @@ import { sleep } from '@sheaf/base';
 import type { SandboxObservation, SandboxSpec } from '@sheaf/ports';
 import { removeContainerRemains } from './container-remains.ts';
 import { sandboxRequest } from './container-request.ts';
-import { isRunning, type SeenContainer, sandboxObservation } from './engine-containers.ts';
+import {
+  isRunning,
+  type ListedContainer,
+  type SeenContainer,
+  sandboxObservation,
+} from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
 import { NetworkTidying } from './network-tidying.ts';
 import { lowestScore } from './out-of-memory-score.ts';
@@ -16,8 +21,11 @@ import { tidyUp } from './unwatched.ts';
 const pollMs = 20;
 /** conmon has the engine tidy up behind a container; where that has not been done after this time, it will not be. */
 const tidyMs = 3000;
-/** It has ended, and given back what it had. */
-const over = ['exited', 'created', 'configured'];
+/** It has ended, and given back what it had; a container has nothing that others want. */
+const over = {
+  sandbox: ['exited', 'created', 'configured'],
+  container: ['stopped', 'exited', 'created', 'configured'],
+};
 
 /** Sandboxes as containers that hold namespaces and wait. */
 export class Sandboxes {
@@ -112,23 +120,31 @@ export class Sandboxes {
     }
   }
 
-  /** Kills it, and waits until the engine has seen its end and given back what it had. */
+  /** Kills it, and waits until the engine has seen its end. */
   async #end(seen: SeenContainer): Promise<void> {
     const { role, id, engineId } = seen.listed;
     const { parts, catalog } = this.#engine;
     await this.#keepFromStarting(seen);
     const { clock, limits } = parts;
-    const begin = clock.monotonic();
-    let stoppedAt: number | undefined;
+    const end = clock.monotonic() + limits.endMs;
     for (let now: SeenContainer | undefined = seen; now; now = await catalog.find(role, id)) {
-      const { state } = now.listed;
-      if (over.includes(state)) return;
-      const passed = clock.monotonic() - begin;
-      if (passed > limits.endMs) throw refusals.notEnding(id);
-      if (state !== 'stopped') await this.#stop(engineId);
-      else if (passed - (stoppedAt ??= passed) > tidyMs) await tidyUp(parts.layout, engineId, limits.callMs);
-      else await sleep(clock, pollMs);
+      if (over[role].includes(now.listed.state)) return;
+      if (clock.monotonic() > end) throw refusals.notEnding(id);
+      await (now.listed.state === 'stopped' ? this.#tidy(now.listed) : this.#stop(engineId));
     }
+  }
+
+  /** Waits until it is tidied up behind it; does it where nobody else does. */
+  async #tidy({ role, id, engineId }: ListedContainer): Promise<void> {
+    const { catalog, parts } = this.#engine;
+    const { clock, layout, limits } = parts;
+    const end = clock.monotonic() + tidyMs;
+    while (clock.monotonic() < end) {
+      await sleep(clock, pollMs);
+      const now = await catalog.find(role, id);
+      if (now?.listed.state !== 'stopped') return;
+    }
+    await tidyUp(layout, engineId, limits.callMs);
   }
 
   /** One that has not been started never will be. */
