@@ -3,7 +3,7 @@ import type {
   PersistentVolumeClaim,
   VirtualMachineInstance,
 } from '@sheaf/api/virtualization/index';
-import type { Pod } from '@sheaf/api/workload/index';
+import { claimNameOf, foreignClaimText, type Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
 import type { DiskFile, VolumeObservation, Volumes } from '@sheaf/ports';
 import type { Manager, ObjectCache } from '@sheaf/runtime';
@@ -58,6 +58,8 @@ export async function findClaimDisk(
   const quoted = `persistentvolumeclaim "${name}"`;
   const claim = parts.claims.get(`${namespace}/${name}`);
   if (!claim) return { problem: `${quoted} not found` };
+  const foreign = foreignText(parts, wanted, claim);
+  if (foreign !== undefined) return { problem: foreign };
   if (claim.status?.phase !== 'Bound') return { problem: `${quoted} is not bound` };
   const volume = parts.objects.get(claim.spec.volumeName ?? '');
   if (!volume) return { problem: `persistentvolume "${claim.spec.volumeName}" of ${quoted} not found` };
@@ -68,6 +70,19 @@ export async function findClaimDisk(
   return found
     ? diskOf(found, { claim, volume, isHeld, quoted })
     : { problem: `the disk of ${quoted} is gone` };
+}
+
+/** The claim of a generic ephemeral volume has to be the pod's own. */
+function foreignText(
+  { pods }: ClaimDiskParts,
+  { namespace, name, podUid }: MountedClaim,
+  claim: PersistentVolumeClaim,
+): string | undefined {
+  const pod = pods.list(namespace).find(({ metadata }) => metadata.uid === podUid);
+  const isMadeForPod = pod?.spec.volumes?.some(
+    (volume) => volume.ephemeral && claimNameOf(pod, volume) === name,
+  );
+  return pod && isMadeForPod ? foreignClaimText(pod, claim) : undefined;
 }
 
 function handleOf({ spec }: PersistentVolume): string {

@@ -2,6 +2,7 @@ import type { Manager } from '@sheaf/runtime';
 import { register as registerCronJobs } from './cron-job/register.ts';
 import { register as registerDaemonSets } from './daemon-set/register.ts';
 import { register as registerDeployments } from './deployment/register.ts';
+import { register as registerEphemeralVolumes } from './ephemeral-volume/register.ts';
 import { register as registerJobs } from './job/register.ts';
 import { register as registerReplicaSets } from './replica-set/register.ts';
 import { register as registerScheduler } from './scheduler/register.ts';
@@ -19,5 +20,6 @@ export function register(manager: Manager): void {
   registerDaemonSets(manager);
   registerJobs(manager);
   registerCronJobs(manager);
+  registerEphemeralVolumes(manager);
   registerScheduler(manager);
 }

@@ -42,6 +42,18 @@ describe('sets and jobs, as their users keep them', { skip }, () => {
     assert.equal(await lives('db-1'), 'db-1\ndb-1\ndb-1\n');
   });
 
+  it('a generic ephemeral volume is made with its pod and goes with it', async () => {
+    await scene.apply('own-volume.yaml');
+    await scene.waited('pod/sorter --for=condition=Ready');
+    assert.equal(await scene.kubectl('exec sorter -- cat /work/part'), 'sorted\n');
+    assert.match(await scene.kubectl('get pvc -l of=sorter'), /\nsorter-work +Bound +pvc-/);
+    await scene.kubectl('delete pod sorter');
+    await scene.until('its volume is gone', async () => {
+      const volumes = await scene.kubectl('get pv -o', 'jsonpath={.items[*].spec.claimRef.name}');
+      return !volumes.split(' ').includes('sorter-work');
+    });
+  });
+
   it('rollout restart and undo of sets', async () => {
     await scene.kubectl('rollout restart statefulset/db daemonset/agent');
     await scene.rolledOut('statefulset/db');

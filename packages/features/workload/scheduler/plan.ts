@@ -10,6 +10,10 @@ export interface ClaimFacts {
   readonly isBound: boolean;
   /** It gets its volume only when somebody uses it. */
   readonly waitsForUser: boolean;
+  /** Of a generic ephemeral volume: it is made by the name that it must have. */
+  readonly isMadeForPod?: boolean;
+  /** Why the claim of that name is not the pod's. */
+  readonly foreignText?: string;
 }
 
 export interface SchedulingFacts {
@@ -80,8 +84,12 @@ function unschedulable(message: string): SchedulingStep {
   return { action: 'wait', reason: 'Unschedulable', message };
 }
 
-function claimObstacle({ name, isThere, isBound, waitsForUser }: ClaimFacts): string | undefined {
+function claimObstacle({ name, isThere, isBound, ...claim }: ClaimFacts): string | undefined {
+  const { foreignText, isMadeForPod, waitsForUser } = claim;
+  if (!isThere && isMadeForPod)
+    return `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`;
   if (!isThere) return `persistentvolumeclaim "${name}" not found`;
+  if (foreignText !== undefined) return foreignText;
   return isBound || waitsForUser ? undefined : 'pod has unbound immediate PersistentVolumeClaims';
 }
 

@@ -1,7 +1,7 @@
 import { type Condition, timestampOf, withCondition } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
 import type { PersistentVolumeClaim, StorageClass } from '@sheaf/api/virtualization/index';
-import { claimNameOf, type Pod } from '@sheaf/api/workload/index';
+import { claimNameOf, foreignClaimText, type Pod, type Volume } from '@sheaf/api/workload/index';
 import { type Clock, StatusError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
 import {
@@ -129,14 +129,21 @@ function aboutOf({ metadata }: Pod): Parameters<EventRecorder['record']>[0]['abo
 function claimsOf(parts: SchedulerParts, pod: Pod): readonly ClaimFacts[] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const name = claimNameOf(pod, volume);
-    return name === undefined ? [] : [claimFacts(parts, pod.metadata.namespace ?? '', name)];
+    return name === undefined ? [] : [claimFacts(parts, { pod, volume, name })];
   });
 }
 
-function claimFacts({ claims, classes }: SchedulerParts, namespace: string, name: string): ClaimFacts {
-  const claim = claims.get(`${namespace}/${name}`);
+function claimFacts(
+  { claims, classes }: SchedulerParts,
+  { pod, volume, name }: { readonly pod: Pod; readonly volume: Volume; readonly name: string },
+): ClaimFacts {
+  const claim = claims.get(`${pod.metadata.namespace}/${name}`);
+  const isMadeForPod = volume.ephemeral !== undefined;
+  const foreignText = isMadeForPod && claim ? foreignClaimText(pod, claim) : undefined;
   return {
     name,
+    isMadeForPod,
+    ...(foreignText !== undefined && { foreignText }),
     isThere: claim !== undefined && claim.metadata.deletionTimestamp === undefined,
     isBound: claim?.status?.phase === 'Bound',
     waitsForUser:
