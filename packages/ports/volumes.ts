@@ -90,8 +90,8 @@ export interface Volumes {
   find(id: string, signal: AbortSignal): Promise<VolumeObservation | undefined>;
   /**
    * Asked by who has opened a file for writing, and holds its lock, before the first write: false for a layer that is frozen, or that
-   * was a volume's and is no more. A switch that nobody told of is found out first. What is true stays so for as long as the lock is
-   * held. Files that are none of this driver are not its concern: true.
+   * was a volume's and is no more. A switch that nobody told of is found out first; what is prepared for a snapshot and open nowhere
+   * is given up, since what is written from now on is later. What is true stays so for as long as the lock is held. Files that are none of this driver are not its concern: true.
    */
   mayWrite(path: string, signal: AbortSignal): Promise<boolean>;
   onChange(listener: (id: string) => void): Disposable;

@@ -39,6 +39,18 @@ async function untilTaken(world: StorageWorld, name: string): Promise<void> {
   await world.until(async () => (await world.client.get(backups, place(name))).status?.readyToUse === true);
 }
 
+/** Changes after the machine has gone on in its new files. */
+const changesThen = { keep: 1, tellFirst: 2, tellSecond: 3 };
+
+async function takeAndDieBefore(world: StorageWorld, change: keyof typeof changesThen): Promise<void> {
+  world.machines.onMoment = () => {
+    world.diesBefore = world.changes + changesThen[change];
+    world.machines.onMoment = () => {};
+  };
+  await take(world, 's', withMemory);
+  await world.untilDead();
+}
+
 async function clear(world: StorageWorld): Promise<void> {
   for (const resource of [restores, backups, virtualMachines] as const)
     await world.client.deleteCollection(resource, { namespace });
@@ -88,6 +100,48 @@ describe('snapshots with the memory of a machine', { timeout: 300_000 }, () => {
     assert.ok(deaths > changes / 2, 'it has hardly died');
     context.diagnostic(`died in ${deaths} of ${changes} places`);
   });
+
+  it('have their memory also when the process dies after the guest has gone on', async () => {
+    const id = await begin(world);
+    await takeAndDieBefore(world, 'keep');
+    await world.machines.write(id, 0, 1);
+    await world.restart();
+    await untilTaken(world, 's');
+    assert.deepEqual(
+      [...world.medium.memories.values()].map(({ state }) => state),
+      ['kept'],
+    );
+    assert.equal(world.machines.done.join(' '), 'memory switch switch');
+    await clear(world);
+  });
+
+  it('are of the moment of their memory also when the machine ends before anybody was told', async () => {
+    await begin(world);
+    await takeAndDieBefore(world, 'tellFirst');
+    await world.stopMachine('m');
+    await world.restart();
+    await untilTaken(world, 's');
+    await clear(world);
+  });
+
+  for (const change of ['tellFirst', 'tellSecond'] as const)
+    for (const endsAgain of [false, true])
+      it(`are never of disks that their machine has written to since: ${change}, ${endsAgain ? 'it is off' : 'it runs'}`, async () => {
+        await begin(world);
+        await takeAndDieBefore(world, change);
+        await world.stopMachine('m');
+        await world.restart({ hasControllers: false });
+        await run(world);
+        if (endsAgain) await world.stopMachine('m');
+        await world.restart();
+        const find = async () => (await world.client.get(backups, place('s'))).status?.error?.message ?? '';
+        await world.until(async () => /MomentLost/.test(await find()));
+        assert.match(
+          await find(),
+          /not of one moment any more; .*needs someone: delete it and take it again/,
+        );
+        await clear(world);
+      });
 
   it('say what stands against them, and what can be done', async () => {
     await begin(world);

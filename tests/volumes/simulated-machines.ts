@@ -24,6 +24,8 @@ export class SimulatedMachines
   readonly moments: (readonly string[])[] = [];
   /** The memory that is being kept of each machine. */
   readonly #saves = new Map<string, MemoryOrder>();
+  /** Is told of each such moment. */
+  onMoment: () => void = () => {};
   /** It takes until the end of saves is asked for. */
   isStuck = false;
 
@@ -101,7 +103,10 @@ export class SimulatedMachines
     disks: readonly { readonly name: string; readonly overlay: DiskFile }[],
   ): Promise<void> {
     const changes = disks.filter(({ name, overlay }) => this.#disk(id, name).file.path !== overlay.path);
-    if (changes.length > 0) this.moments.push(changes.map(({ name }) => name).sort());
+    if (changes.length > 0) {
+      this.moments.push(changes.map(({ name }) => name).sort());
+      this.onMoment();
+    }
     for (const { name, overlay } of changes) {
       const disk = this.#disk(id, name);
       this.done.push('switch');

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { KubeObject } from '@sheaf/api';
 import type { PersistentVolumeClaim } from '@sheaf/api/virtualization/index';
 import { silentLogger } from '@sheaf/base';
@@ -106,8 +107,8 @@ export class StorageWorld {
     return this.#drivers().images;
   }
 
-  /** Begins a new life of controllers and drivers. */
-  live(): void {
+  /** Begins a new life of drivers, and of controllers. */
+  live({ hasControllers = true } = {}): void {
     this.#isDead = false;
     const life = ++this.#lives;
     const isOver = (): boolean => life !== this.#lives || this.#isDead;
@@ -130,6 +131,9 @@ export class StorageWorld {
         close: () => transport.close(),
       },
     });
+    this.#disk = disk;
+    this.#manager = undefined;
+    if (!hasControllers) return;
     const manager = new Manager({
       client,
       clock: this.clock,
@@ -144,15 +148,20 @@ export class StorageWorld {
     if (this.#hasBackups) registerBackups(manager, { memories, hypervisor });
     registerGarbageCollection(manager);
     void manager.start();
-    this.#disk = disk;
     this.#manager = manager;
   }
 
-  async restart(): Promise<void> {
+  async restart(options?: { readonly hasControllers?: boolean }): Promise<void> {
     this.#isDead = true;
     this.#disk?.crash();
     await this.#manager?.stop();
-    this.live();
+    this.live(options);
+  }
+
+  /** Until the change before which everything dies; nothing is started again. */
+  async untilDead(): Promise<void> {
+    await settle({ clock: this.clock, until: () => Promise.resolve(this.#isDead) });
+    this.diesBefore = undefined;
   }
 
   /** Until the claim holds. Whoever has died is started again. */
@@ -224,6 +233,8 @@ export class StorageWorld {
     });
     const files = (await Promise.all(opened)).flat();
     if (files.length > 0) this.machines.start(id, files);
+    for (const { file } of files)
+      assert.ok(await this.volumes.mayWrite(file.path, signal), 'it is written to by it');
     return id;
   }
 
@@ -319,6 +330,7 @@ export class StorageWorld {
 
 /** Steps of the simulated driver that are looked at and not changed by. */
 const looks = new Set([
+  'writer-confirmed',
   'space-counted',
   'volumes-listed',
   'volume-found',

@@ -83,7 +83,8 @@ export class LocalVolumes implements Volumes {
   async mayWrite(path: string, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     const name = this.#disk.layers.nameOf(path);
-    return name === undefined || (await this.#disk.serial.run(() => this.#parts.snapshots.isWritten(name)));
+    if (name === undefined) return true;
+    return await this.#disk.serial.run(() => this.#parts.snapshots.confirmWriter(name, signal));
   }
 
   onChange(listener: (id: string) => void): Disposable {

@@ -55,13 +55,19 @@ export class VolumeSnapshots {
     return {};
   }
 
-  /** A volume writes there now, or may: its machine may have switched to what was prepared. */
-  async isWritten(layer: string): Promise<boolean> {
+  /**
+   * A volume writes there now, or may: its machine may have switched to what was prepared. Who is told that he may write to a volume
+   * makes what was prepared above it void, if nobody has that open: it would keep a later moment than whoever prepared it believes.
+   */
+  async confirmWriter(layer: string, signal: AbortSignal): Promise<boolean> {
     const { volumes, snapshots } = this.#disk;
     if (snapshots.all().some(({ state, overlay }) => state === 'prepared' && overlay === layer)) return true;
     const above = volumes.all().find(({ state, top }) => state === 'made' && top === layer);
-    if (above) await this.settle(above.id);
-    return above !== undefined && volumes.get(above.id)?.top === layer;
+    if (!above) return false;
+    await this.settle(above.id);
+    if (volumes.get(above.id)?.top !== layer) return false;
+    await this.dropPrepared(above.id, signal);
+    return true;
   }
 
   /** Finds out whether the machine has gone on in a prepared layer; `switchedId`: it has. */

@@ -8,6 +8,8 @@ export interface ContentFacts {
   readonly snapshot: VolumeSnapshot | undefined;
   /** What the driver knows of it. */
   readonly taken: SnapshotObservation | undefined;
+  /** It is nothing without what its machine had in its memory at the same moment, which is not kept yet. */
+  readonly isMemoryMissing: boolean;
 }
 
 export type ContentStep =
@@ -28,9 +30,9 @@ export function handleOf({ spec, status }: VolumeSnapshotContent): string {
 }
 
 /** The next step for a content. */
-export function planContent({ content, snapshot, taken }: ContentFacts): ContentStep {
+export function planContent({ content, snapshot, ...data }: ContentFacts): ContentStep {
   const { metadata, spec } = content;
-  if (metadata.deletionTimestamp !== undefined) return planContentDeletion({ content, snapshot, taken });
+  if (metadata.deletionTimestamp !== undefined) return planContentDeletion(content, snapshot);
   if (metadata.finalizers?.includes(contentFinalizer) !== true)
     return { action: 'hold', content: { ...content, metadata: held(metadata) } };
   if (!snapshot) {
@@ -38,15 +40,20 @@ export function planContent({ content, snapshot, taken }: ContentFacts): Content
     const isUnused = (spec.volumeSnapshotRef.uid ?? '') !== '' && spec.deletionPolicy === 'Delete';
     return { action: isUnused ? 'delete' : 'none' };
   }
-  return planData(content, { snapshot, taken });
+  return planData(content, { snapshot, ...data });
 }
 
 function planData(
   content: VolumeSnapshotContent,
-  { snapshot, taken }: { readonly snapshot: VolumeSnapshot; readonly taken: SnapshotObservation | undefined },
+  {
+    snapshot,
+    taken,
+    isMemoryMissing,
+  }: Pick<ContentFacts, 'taken' | 'isMemoryMissing'> & { readonly snapshot: VolumeSnapshot },
 ): ContentStep {
   const { spec, status } = content;
-  if (taken)
+  const isWhole = status?.readyToUse === true || !isMemoryMissing;
+  if (taken && isWhole)
     return isRecorded(status, taken) ? { action: 'none' } : { action: 'record', status: statusOf(taken) };
   // What has been ready and is not there is not taken anew: it would be another one.
   const isLost = status?.readyToUse === true || spec.source.snapshotHandle !== undefined;
@@ -58,7 +65,10 @@ function held(metadata: VolumeSnapshotContent['metadata']): VolumeSnapshotConten
   return { ...metadata, finalizers: [...(metadata.finalizers ?? []), contentFinalizer] };
 }
 
-function planContentDeletion({ content, snapshot }: ContentFacts): ContentStep {
+function planContentDeletion(
+  content: VolumeSnapshotContent,
+  snapshot: VolumeSnapshot | undefined,
+): ContentStep {
   if (content.metadata.finalizers?.includes(contentFinalizer) !== true) return { action: 'none' };
   if (snapshot && snapshot.metadata.deletionTimestamp === undefined) return { action: 'none' };
   const released = withoutFinalizers(content, [contentFinalizer]);

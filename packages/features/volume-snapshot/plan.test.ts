@@ -118,11 +118,13 @@ describe('planSnapshot', () => {
 describe('planContent', () => {
   const ready = { ...content, status: { readyToUse: true, snapshotHandle: 'u' } };
   const retained = { ...content, spec: { ...content.spec, deletionPolicy: 'Retain' as const } };
-  const facts = { content, snapshot, taken: undefined };
+  const facts = { content, snapshot, taken: undefined, isMemoryMissing: false };
   const cases: readonly [string, Parameters<typeof planContent>[0], string][] = [
     ['not taken', facts, 'take'],
     ['taken', { ...facts, taken }, 'record'],
+    ['taken without its memory', { ...facts, taken, isMemoryMissing: true }, 'take'],
     ['recorded', { ...facts, content: ready, taken }, 'none'],
+    ['recorded, its memory is gone', { ...facts, content: ready, taken, isMemoryMissing: true }, 'none'],
     ['lost: never taken anew', { ...facts, content: ready }, 'record'],
     ['its snapshot is gone', { ...facts, snapshot: undefined }, 'delete'],
     ['its snapshot is gone, and it is kept', { ...facts, content: retained, snapshot: undefined }, 'none'],

@@ -30,6 +30,7 @@ import { companionsOf, memoryIdOf, othersAwaited } from './moment.ts';
 import { errorOf, messageOf } from './plan.ts';
 import { removeSnapshot } from './removing.ts';
 import { type SnapshotOrder, type SnapshotTarget, takeSnapshot, waitingOfRefusal } from './taking.ts';
+import { isMemoryKept } from './taking-memory.ts';
 
 export interface ContentParts {
   readonly client: Client;
@@ -99,20 +100,24 @@ async function removeObject(
 
 /** That a snapshot is gone is asked at the server: its data may go with it. */
 async function readContent(
-  { client, snapshots, volumes }: ContentParts,
+  parts: ContentParts,
   content: VolumeSnapshotContent,
   signal: AbortSignal,
 ): Promise<ContentFacts> {
+  const { client, snapshots, volumes } = parts;
   const { namespace = '', name = '', uid } = content.spec.volumeSnapshotRef;
   const isMeant = (found: VolumeSnapshot | undefined): boolean =>
     found !== undefined && found.metadata.uid === uid;
   const known = snapshots.get(`${namespace}/${name}`);
-  const snapshot = isMeant(known)
+  const found = isMeant(known)
     ? known
     : await client.find(resources.volumeSnapshots, { namespace, name }, signal);
+  const snapshot = isMeant(found) ? found : undefined;
   const id = handleOf(content);
   const taken = (await volumes.listSnapshots(signal)).find((each) => each.id === id);
-  return { content, snapshot: isMeant(snapshot) ? snapshot : undefined, taken };
+  const memoryId = snapshot && memoryIdOf(snapshot);
+  const isMemoryMissing = memoryId !== undefined && !(await isMemoryKept(parts, memoryId, signal));
+  return { content, snapshot, taken, isMemoryMissing };
 }
 
 /** A pass that finds a content so was cut off before it had thawed the guest, in this life or in an earlier one. */

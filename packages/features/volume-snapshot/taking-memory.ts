@@ -1,4 +1,5 @@
 import type { Waiting } from '@sheaf/api';
+import { StatusError } from '@sheaf/base';
 import {
   type DiskFile,
   type Hypervisor,
@@ -6,6 +7,7 @@ import {
   type MachineObservation,
   memoryFileBytes,
   type Progress,
+  type Volumes,
 } from '@sheaf/ports';
 import { type Consistency, isFrozen } from './frozen-guest.ts';
 
@@ -37,9 +39,43 @@ export async function keepMemory(
   return undefined;
 }
 
+/**
+ * Of disks that have gone on in their new files: the memory of their moment was written whole before, so it has only to be kept. Resolves
+ * to what keeps it from being there.
+ */
+export async function keepWritten(
+  { memories }: MemoryParts,
+  memoryId: string,
+  signal: AbortSignal,
+): Promise<Waiting | undefined> {
+  try {
+    await memories.keep(memoryId, signal);
+    return undefined;
+  } catch (error) {
+    if (StatusError.is(error, 'NotFound')) return momentLost;
+    throw error;
+  }
+}
+
+/**
+ * Of a disk whose machine has ended. If that had gone on in its new files, its memory is there, and what was prepared for the disk still
+ * is, since nobody has written below it since. Resolves to what keeps the disk from being taken as it was then.
+ */
+export async function memoryAlone(
+  parts: MemoryParts & { readonly volumes: Pick<Volumes, 'findPrepared' | 'listSnapshots'> },
+  { memoryId, snapshotId }: { readonly memoryId: string; readonly snapshotId: string },
+  signal: AbortSignal,
+): Promise<Waiting | undefined> {
+  const { volumes } = parts;
+  const isTaken = (await volumes.listSnapshots(signal)).some(({ id }) => id === snapshotId);
+  if (isTaken) return await keepWritten(parts, memoryId, signal);
+  if (!(await isMemoryKept(parts, memoryId, signal))) return machineOff;
+  return (await volumes.findPrepared(snapshotId, signal)) ? undefined : momentLost;
+}
+
 /** True if the memory was kept, so that the disks have been switched, whatever became of the machine since. */
 export async function isMemoryKept(
-  { memories }: MemoryParts,
+  { memories }: Pick<MemoryParts, 'memories'>,
   memoryId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -67,11 +103,19 @@ const guestFrozen: Waiting = {
 };
 
 /** A snapshot with memory of a machine that has none. */
-export const machineOff: Waiting = {
+const machineOff: Waiting = {
   reason: 'MachineNotRunning',
   text: 'It is to be taken with the memory of its machine, which does not run',
   nature: 'fault',
   wayOut: 'start the machine, or delete it and take it without memory',
+};
+
+/** The machine ended before all was kept, and has written since. */
+export const momentLost: Waiting = {
+  reason: 'MomentLost',
+  text: 'Its machine has ended and gone on since some of its disks were kept, so they and its memory are not of one moment any more',
+  nature: 'fault',
+  wayOut: 'delete it and take it again',
 };
 
 /** Without the memory, the disks are as after a power cut: no guest is frozen for what goes on. */

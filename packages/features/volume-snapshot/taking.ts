@@ -3,10 +3,18 @@ import type { VirtualMachineInstance } from '@sheaf/api/virtualization/index';
 import { StatusError } from '@sheaf/base';
 import type { AttachedDevice, DiskFile, Hypervisor, MachineObservation, Volumes } from '@sheaf/ports';
 import { type Consistency, type FreezeParts, whileFrozen } from './frozen-guest.ts';
-import { besideMemory, isMemoryKept, keepMemory, type MemoryParts, machineOff } from './taking-memory.ts';
+import {
+  besideMemory,
+  isMemoryKept,
+  keepMemory,
+  keepWritten,
+  type MemoryParts,
+  memoryAlone,
+  momentLost,
+} from './taking-memory.ts';
 
 export interface TakingParts extends FreezeParts, MemoryParts {
-  readonly volumes: Pick<Volumes, 'snapshot' | 'findPrepared'>;
+  readonly volumes: Pick<Volumes, 'snapshot' | 'findPrepared' | 'listSnapshots'>;
   readonly hypervisor: Pick<Hypervisor, 'list' | 'switchDisks' | 'askAgent' | 'saveMemory'>;
 }
 
@@ -63,17 +71,20 @@ export async function takeSnapshot(
   return await parts.freezes.inTurn(machineId, () => takeUnder(parts, { order, machineId }, signal));
 }
 
-/** Without a machine. One that ended after its memory was kept had switched its disks before. */
+/** Without a machine. */
 async function takeAlone(
   parts: TakingParts,
   { id, volumeId, memoryId }: SnapshotOrder,
   signal: AbortSignal,
 ): Promise<Taking> {
-  const isSwitched = memoryId !== undefined && (await isMemoryKept(parts, memoryId, signal));
-  if (memoryId !== undefined && !isSwitched) return { waiting: machineOff };
-  const state = isSwitched ? { isAttached: true, isSwitched } : { isAttached: false };
-  await parts.volumes.snapshot({ id, volumeId, ...state }, signal);
-  return isSwitched ? { consistency: besideMemory } : {};
+  if (memoryId === undefined) {
+    await parts.volumes.snapshot({ id, volumeId, isAttached: false }, signal);
+    return {};
+  }
+  const waiting = await memoryAlone(parts, { memoryId, snapshotId: id }, signal);
+  if (waiting) return { waiting };
+  await parts.volumes.snapshot({ id, volumeId, isAttached: true, isSwitched: true }, signal);
+  return { consistency: besideMemory };
 }
 
 /** The machine is looked at again: what came before in its turn may have switched the disks already. */
@@ -84,6 +95,7 @@ async function takeUnder(
 ): Promise<Taking> {
   const machines = await parts.hypervisor.list(signal);
   const prepared: PreparedDisk[] = [];
+  let isBegun = false;
   for (const target of [order, ...order.companions]) {
     const [disk, ...others] = disksOn(target.claimName, order.instances, machines);
     // What is elsewhere by now, or shared, has a turn of its own.
@@ -91,10 +103,11 @@ async function takeUnder(
     const { id, volumeId } = target;
     const { overlay } = await parts.volumes.snapshot({ id, volumeId, isAttached: true }, signal);
     if (overlay) prepared.push({ id, volumeId, disk, overlay });
+    else isBegun = true;
   }
   return order.memoryId === undefined
     ? await takeDisks(parts, { order, prepared }, signal)
-    : await takeWithMemory(parts, { memoryId: order.memoryId, prepared }, signal);
+    : await takeWithMemory(parts, { memoryId: order.memoryId, prepared, isBegun }, signal);
 }
 
 async function takeDisks(
@@ -108,18 +121,43 @@ async function takeDisks(
   return { consistency, companions: toBeSwitched(prepared).map(({ id }) => id) };
 }
 
+interface MemoryTaking {
+  readonly memoryId: string;
+  /** Those that are not taken yet. */
+  readonly prepared: readonly PreparedDisk[];
+  /** Others of them are. */
+  readonly isBegun: boolean;
+}
+
+/** The machine is told to go on in its new files only while none of them is: those that are belong to a moment that has passed. */
 async function takeWithMemory(
   parts: TakingParts,
-  { memoryId, prepared }: { readonly memoryId: string; readonly prepared: readonly PreparedDisk[] },
+  { memoryId, prepared, isBegun }: MemoryTaking,
   signal: AbortSignal,
 ): Promise<Taking> {
   const machine = prepared[0]?.disk.machine;
-  if (!machine) return {};
+  const isPast = isBegun || (await isMemoryKept(parts, memoryId, signal));
+  if (isPast && (await areBehind(parts, prepared, signal))) return { waiting: momentLost };
   const disks = prepared.map(({ disk, overlay }) => ({ name: disk.device.name, overlay }));
-  const waiting = await keepMemory(parts, { memoryId, machine, disks }, signal);
+  const waiting = machine
+    ? await keepMemory(parts, { memoryId, machine, disks }, signal)
+    : await keepWritten(parts, memoryId, signal);
   if (waiting) return { waiting };
   await tellSwitched(parts, prepared, signal);
   return { consistency: besideMemory, companions: prepared.map(({ id }) => id) };
+}
+
+/** Looks at the machine again: it may have gone on since the disks were prepared. */
+async function areBehind(
+  { hypervisor }: TakingParts,
+  prepared: readonly PreparedDisk[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const machines = await hypervisor.list(signal);
+  return prepared.some(({ disk, overlay }) => {
+    const devices = machines.find(({ id }) => id === disk.machine.id)?.devices ?? [];
+    return !devices.some(({ name, path }) => name === disk.device.name && path === overlay.path);
+  });
 }
 
 async function tellSwitched(

@@ -48,13 +48,15 @@ export class SimulatedSnapshots {
     return this.#preparedOf(volumeId) !== undefined;
   }
 
-  /** A volume writes there now, or may: its machine may have switched to what was prepared. */
-  isWritten(path: string): boolean {
+  /** A volume writes there now, or may: its machine may have switched to what was prepared, which is void if it has not. */
+  confirmWriter(path: string): boolean {
     const { volumes, snapshots } = this.#medium;
     if (!this.#medium.isLayer(path)) return true;
     if ([...snapshots.values()].some(({ overlay }) => overlay?.path === path)) return true;
     const above = [...volumes.values()].find(({ top }) => top.path === path);
-    return above !== undefined && this.settled(above.id).top.path === path;
+    if (!above || this.settled(above.id).top.path !== path) return false;
+    this.dropPrepared(above.id);
+    return true;
   }
 
   /** The volume, with no doubt about where its machine writes. */

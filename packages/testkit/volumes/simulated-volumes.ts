@@ -83,7 +83,7 @@ export class SimulatedVolumes implements Volumes {
 
   async mayWrite(path: string, signal: AbortSignal): Promise<boolean> {
     await this.#enter('writer-confirmed', signal);
-    return this.#snapshots.isWritten(path);
+    return this.#snapshots.confirmWriter(path);
   }
 
   onChange(listener: (id: string) => void): Disposable {
