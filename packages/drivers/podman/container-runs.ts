@@ -47,8 +47,7 @@ export class ContainerRuns {
     const seen = await this.#engine.catalog.find('container', id);
     if (!seen) return;
     if (isRunning(seen)) throw refusals.containerRuns(id);
-    await removeContainerRemains(this.#engine, { id, engineId: seen.listed.engineId });
-    this.#engine.announce(seen.listed.sandboxId);
+    await removeContainerRemains(this.#engine, seen.listed);
   }
 
   async #readySandbox(id: string): Promise<SandboxSharing> {

@@ -62,7 +62,7 @@ export class PodmanEngine implements Disposable {
   #opening: Promise<EngineSettings> | undefined;
   #lock: Disposable | undefined;
   #storing: Promise<void> | undefined;
-  #seen = new Map<string, string>();
+  #seen: ReadonlyMap<string, SeenContainer> = new Map();
 
   constructor(parts: EngineParts) {
     this.parts = parts;
@@ -235,9 +235,9 @@ export class PodmanEngine implements Disposable {
     void endAbandoned(abandoned, (call) => this.call(call));
   }
 
-  /** Announces ends and removals that the engine tells, until the service ends: starts are ours. */
+  /** Announces ends that the engine tells, until the service ends: starts and removals are ours. */
   async #watch(client: RestClient): Promise<void> {
-    const filters = encodeURIComponent(JSON.stringify({ type: ['container'], event: ['died', 'remove'] }));
+    const filters = encodeURIComponent(JSON.stringify({ type: ['container'], event: ['died'] }));
     try {
       for await (const line of client.lines(`/events?stream=true&filters=${filters}`, this.signal)) {
         const sandboxId = sandboxOf(line);
@@ -283,18 +283,22 @@ export class PodmanEngine implements Disposable {
     });
   }
 
+  /** Announces what has changed since the last look, and what somebody else has removed. */
   #compare(all: readonly SeenContainer[]): void {
-    const next = new Map(
-      all.map((seen) => [engineName(seen.listed.role, seen.listed.id), signatureOf(seen)]),
-    );
-    const changed = new Set<string>();
-    for (const seen of all) {
-      const name = engineName(seen.listed.role, seen.listed.id);
-      if (this.#seen.get(name) !== next.get(name)) changed.add(seen.listed.sandboxId);
-    }
-    this.#seen = next;
-    for (const sandboxId of changed) this.announce(sandboxId);
+    const before = this.#seen;
+    this.#seen = new Map(all.map((seen) => [nameOf(seen), seen]));
+    const changed = all.filter((seen) => {
+      const known = before.get(nameOf(seen));
+      return !known || signatureOf(known) !== signatureOf(seen);
+    });
+    const gone = [...before.values()].filter((seen) => !this.#seen.has(nameOf(seen)));
+    for (const sandboxId of new Set([...changed, ...gone].map(({ listed }) => listed.sandboxId)))
+      this.announce(sandboxId);
   }
+}
+
+function nameOf({ listed }: SeenContainer): string {
+  return engineName(listed.role, listed.id);
 }
 
 /** The engine tries out its file system when it starts; one that was killed then leaves a mount. */

@@ -73,7 +73,6 @@ export class Sandboxes {
     await this.#delete(seen.listed.engineId);
     await this.#engine.records.remove(engineName('sandbox', id));
     if (seen.listed.sharing?.network === 'pod') await this.#network.tidy(seen.listed.engineId);
-    this.#engine.announce(id);
   }
 
   async #make(spec: SandboxSpec, seen: SeenContainer | undefined): Promise<SandboxObservation> {
