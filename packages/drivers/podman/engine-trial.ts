@@ -107,7 +107,10 @@ function trialLayout(layout: EngineLayout): EngineLayout {
   return { ...engineLayout(join(layout.directory, 'trial')), networkName, bridgeName };
 }
 
+/** conmon has podman tidy up behind a container that has been removed already, which may still be writing here: that ends soon. */
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
+
 async function removeTrial(layout: EngineLayout): Promise<void> {
   await unmountBelow(layout.directory);
-  await rm(layout.directory, { recursive: true, force: true });
+  await rm(layout.directory, removal);
 }
