@@ -85,6 +85,8 @@ async function pathOfRoot(scene: Scene): Promise<string | undefined> {
 
 /** The guest stands with all its memory written, as in the moment before its disks are switched. */
 async function standAtMoment({ scene, world, order }: Begun, path: string): Promise<void> {
+  // Its note of the reset would otherwise be written over this one.
+  await scene.when('one', ({ guestResets }) => guestResets === 1);
   scene.hypervisor.dispose();
   const directory = join(world.directory, 'machines', 'one');
   await writeFile(
