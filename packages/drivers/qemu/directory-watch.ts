@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { type Clock, type Disposable, sleep } from '@sheaf/base';
+import type { Clock, Disposable } from '@sheaf/base';
 
 export interface DirectoryWatchOptions {
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export class DirectoryWatch implements Disposable {
   readonly #names: ReadonlySet<string>;
   readonly #seen = new Set<string>();
   readonly #watcher: FSWatcher | undefined;
-  #wake: AbortController | undefined;
+  #wake: (() => void) | undefined;
   #hasChanged = false;
 
   constructor(directory: string, { clock, names }: DirectoryWatchOptions) {
@@ -34,17 +34,23 @@ export class DirectoryWatch implements Disposable {
 
   /** Resolves at the next change since it last resolved, or after the time. */
   async next(milliseconds: number): Promise<void> {
-    if (!this.#hasChanged) {
-      this.#wake = new AbortController();
-      await sleep(this.#clock, milliseconds, this.#wake.signal).catch(() => undefined);
-      this.#wake = undefined;
-    }
+    if (!this.#hasChanged) await this.#changeOr(milliseconds);
     this.#hasChanged = false;
   }
 
   dispose(): void {
     this.#watcher?.close();
-    this.#wake?.abort();
+    this.#wake?.();
+  }
+
+  async #changeOr(milliseconds: number): Promise<void> {
+    let timer: Disposable | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      timer = this.#clock.schedule(milliseconds, resolve);
+    });
+    this.#wake = undefined;
+    timer?.dispose();
   }
 
   #open(directory: string): FSWatcher | undefined {
@@ -61,6 +67,6 @@ export class DirectoryWatch implements Disposable {
     if (name === null || !this.#names.has(name)) return;
     this.#seen.add(name);
     this.#hasChanged = true;
-    this.#wake?.abort();
+    this.#wake?.();
   }
 }

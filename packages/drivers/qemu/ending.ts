@@ -5,7 +5,7 @@ import { withHolder } from './lock-refusal.ts';
 import type { MachineFiles, MachineRecord } from './machine-files.ts';
 import { endAllPasst } from './passt.ts';
 import { type ProcessIdentity, signalProcess, waitForExit } from './process-identity.ts';
-import type { QmpClient } from './qmp-client.ts';
+import type { QmpClient, QmpEvent } from './qmp-client.ts';
 import { removeTaps } from './tap-device.ts';
 import { endTpm } from './tpm-emulator.ts';
 
@@ -26,6 +26,11 @@ export function endOfStatus(status: string, words: string): MachineEnd | undefin
     default:
       return undefined;
   }
+}
+
+export function panicWords({ data }: QmpEvent): string {
+  const { info } = data;
+  return info === undefined ? '' : `the guest reported a panic: ${JSON.stringify(info)}`;
 }
 
 /** Why a process is gone that left no cause. */

@@ -26,7 +26,7 @@ export async function untilAnswered(
   ask: (identity: ProcessIdentity) => Promise<FirstAnswer>,
 ): Promise<Exclude<FirstAnswer, 'none yet'> | undefined> {
   const { clock, limits } = machine.host;
-  const names = [fileNames.control, `${fileNames.machine}.process`];
+  const names = [fileNames.control];
   const watch = new DirectoryWatch(machine.files.directory, { clock, names });
   try {
     const limit = clock.monotonic() + limits.startMs;

@@ -14,8 +14,9 @@ import { type LaunchEnd, type LaunchOrder, launchEndOf, launchEnvironment, launc
  */
 const shell = `
 exec 8>&1
+mask=$(umask)
 launch() {
-  token=$1; mask=$(umask)
+  token=$1
   trap 'echo "$token ended $?" >&8' EXIT
   cd "$2" || exit 70
   umask 077

@@ -3,8 +3,29 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { MachineFiles } from './machine-files.ts';
+import type { MachineSpec } from '@sheaf/ports';
+import { MachineFiles, type MachineRecord } from './machine-files.ts';
 import { PersistentState } from './persistent-state.ts';
+
+function recordOf(title: string): MachineRecord {
+  const spec: MachineSpec = {
+    id: 'one',
+    title,
+    identity: { uuid: '00000000-0000-0000-0000-000000000000' },
+    machineType: 'q35',
+    firmware: { kind: 'bios' },
+    cpu: { sockets: 1, cores: 1, threads: 1 },
+    memory: { bytes: 4 * 1024 * 1024 },
+    disks: [],
+    nics: [],
+    hasGraphics: false,
+    hasSerialConsole: false,
+    hasAgentChannel: false,
+    hasRandomSource: false,
+    hasBalloon: false,
+  };
+  return { spec, accelerator: 'tcg', program: '/usr/bin/true', startedAt: 0, bootId: 'boot' };
+}
 
 const rounds = Array.from({ length: 50 }, (_, index) => index);
 
@@ -23,6 +44,19 @@ describe('what a machine writes down', () => {
       await Promise.all(lives.map((life) => life.updateNotes((notes) => ({ ...notes, guestResets }))));
     assert.deepEqual(await lives[0]?.readNotes(), { guestResets: rounds.at(-1), leaving: [] });
     assert.deepEqual(await readdir(directory), ['notes.json']);
+  });
+
+  test('a record that another life has written anew is read anew', async () => {
+    const [one, other] = [new MachineFiles(directory), new MachineFiles(directory)];
+    assert.equal(await one.readRecord(), undefined);
+    for (const title of ['first', 'other', 'third']) {
+      const record = recordOf(title);
+      await other.writeRecord(record);
+      assert.deepEqual(await one.readRecord(), record);
+      assert.equal(await one.readRecord(), await one.readRecord());
+    }
+    await rm(join(directory, 'machine.json'));
+    assert.equal(await one.readRecord(), undefined);
   });
 
   test('the first end holds for every life', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { MachineEnd, MachineSpec, MemoryOrder } from '@sheaf/ports';
 import type { PodForward } from './pod-network.ts';
 import { type ProcessIdentity, parseIdentity } from './process-identity.ts';
@@ -34,17 +33,27 @@ const noNotes: MachineNotes = { guestResets: 0, leaving: [] };
 export class MachineFiles {
   readonly directory: string;
   readonly #noting = new TaskQueue();
+  #record: { readonly stamp: string; readonly value: MachineRecord } | undefined;
 
   constructor(directory: string) {
     this.directory = directory;
   }
 
   path(name: string): string {
-    return join(this.directory, name);
+    return `${this.directory}/${name}`;
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name));
   }
 
   async readRecord(): Promise<MachineRecord | undefined> {
-    return this.#readJson('machine.json') as MachineRecord | undefined;
+    const stamp = stampOf(this.path('machine.json'));
+    if (stamp === undefined) return undefined;
+    if (stamp === this.#record?.stamp) return this.#record.value;
+    const value = this.#readJson('machine.json') as MachineRecord | undefined;
+    this.#record = value && { stamp, value };
+    return value;
   }
 
   async writeRecord(record: MachineRecord): Promise<void> {
@@ -131,4 +140,10 @@ function readIfThere(path: string): string | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Another stamp: another file. One that is written whole gets a new number. */
+function stampOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
 }

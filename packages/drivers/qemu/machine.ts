@@ -2,7 +2,7 @@ import { type Disposable, type JsonObject, type JsonValue, StatusError, toError 
 import type { MachineEnd, MachineObservation, MachineSpec } from '@sheaf/ports';
 import type { ChangedMachine } from './device-changes.ts';
 import { fileNames, tapName } from './device-names.ts';
-import { endOfDeath, endOfStatus, endProcess, releaseHostResources } from './ending.ts';
+import { endOfDeath, endOfStatus, endProcess, panicWords, releaseHostResources } from './ending.ts';
 import { type FileGuard, guardOf } from './file-guard.ts';
 import { type FirstAnswer, untilAnswered } from './first-answer.ts';
 import type { MachineHost } from './host.ts';
@@ -236,6 +236,8 @@ export class Machine implements Disposable {
   async #firstAnswer(record: MachineRecord, identity: ProcessIdentity): Promise<FirstAnswer> {
     const { bootId } = this.#host;
     if (!isAlive(identity, bootId)) return await endOfDeath(this.files, record, bootId);
+    // To try to connect costs more than to look.
+    if (!this.files.has(fileNames.control)) return 'none yet';
     try {
       await this.#attached(record);
       return 'there';
@@ -270,9 +272,12 @@ export class Machine implements Disposable {
       { onEvent: (event) => this.#onEvent(event), onClose: () => this.#onClose() },
     );
     try {
-      const [answer] = await Promise.all([link.execute('query-status'), tidyDevices(this, link)]);
+      const wasReady = await this.files.wasReady();
+      // Before it is said to be ready nobody changes it: nothing has been left behind its devices.
+      const tidied = wasReady ? tidyDevices(this, link) : undefined;
+      const [answer] = await Promise.all([link.execute('query-status'), tidied]);
       // A life before this one may have ended before these were set.
-      const isNew = textAt(answer, 'status') === 'prelaunch' || !(await this.files.wasReady());
+      const isNew = textAt(answer, 'status') === 'prelaunch' || !wasReady;
       if (isNew) await prepareDevices(record.spec, link);
       await this.#settleMemory(link, record);
       await this.files.markReady();
@@ -390,9 +395,4 @@ interface Ending {
   readonly record: MachineRecord;
   readonly identity: ProcessIdentity;
   readonly end: MachineEnd;
-}
-
-function panicWords({ data }: QmpEvent): string {
-  const { info } = data;
-  return info === undefined ? '' : `the guest reported a panic: ${JSON.stringify(info)}`;
 }

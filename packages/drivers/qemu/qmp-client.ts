@@ -63,6 +63,7 @@ export class QmpClient implements Disposable {
   readonly #pending = new Map<number, Pending>();
   #lastId = greeting;
   #changes = 0;
+  #turns = 0;
   #partial = '';
   #isClosed = false;
 
@@ -78,6 +79,11 @@ export class QmpClient implements Disposable {
   /** Grows with all that may have changed the machine, except whether its processors run. */
   get changes(): number {
     return this.#changes;
+  }
+
+  /** Grows whenever the processors are stopped or run on, also where nobody here asked for it. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /** Resolves when commands can be sent; they are accepted in turn. @throws QmpSilence where another client holds the socket */
@@ -147,7 +153,8 @@ export class QmpClient implements Disposable {
     if (!isJsonObject(message)) return;
     if (typeof message['event'] === 'string') {
       const data = message['data'];
-      if (!statusEvents.has(message['event'])) this.#changes++;
+      if (statusEvents.has(message['event'])) this.#turns++;
+      else this.#changes++;
       this.#options.onEvent({ name: message['event'], data: isJsonObject(data) ? data : {} });
     } else if (message['QMP'] !== undefined) this.#settle(greeting, message);
     else if (typeof message['id'] === 'number') this.#settle(message['id'], message);

@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 
 export interface SerialLogOptions {
   readonly path: string;
@@ -47,7 +47,7 @@ export class SerialLog {
 
   async #rotateNow(): Promise<void> {
     const { path, sizeBytes, count } = this.#options;
-    if ((await sizeOf(path)) < sizeBytes) return;
+    if (sizeOf(path) < sizeBytes) return;
     const copy = `${path}.new`;
     await rm(copy, { force: true });
     for (let index = count; index > 1; index--)
@@ -79,13 +79,8 @@ function putAside(path: string, copy: string): void {
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw error;
-  }
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 async function renameIfThere(from: string, to: string): Promise<void> {
@@ -97,7 +92,7 @@ async function renameIfThere(from: string, to: string): Promise<void> {
 }
 
 async function readEnd(path: string, bytes: number): Promise<Buffer | undefined> {
-  const size = await sizeOf(path);
+  const size = sizeOf(path);
   if (size === 0) return undefined;
   const length = Math.min(size, bytes);
   const file = await open(path, 'r');
