@@ -7,7 +7,7 @@ import { silentLogger } from '../../packages/base/index.ts';
 import { openQemu } from '../../packages/drivers/qemu/register.ts';
 import { systemClock } from '../../packages/drivers/system/system-clock.ts';
 import { systemRandom } from '../../packages/drivers/system/system-random.ts';
-import { cpuMilliseconds, memory } from '../measure/process-usage.ts';
+import { cpuMilliseconds, memory, threadMilliseconds } from '../measure/process-usage.ts';
 import { median } from '../measure/statistics.ts';
 import { type BareMachine, startBare } from './bare.ts';
 import type { Guest } from './guest.ts';
@@ -174,7 +174,7 @@ async function startManyBare(parts: Parts): Promise<Pick<Round, 'bareMs' | 'bare
   const bare = await Promise.all(Array.from({ length: many }, () => startBare(parts)));
   const bareMs = performance.now() - begun;
   const pids = bare.map(({ pid }: BareMachine) => pid);
-  const bareCpuMs = cpuMilliseconds(pids) / many;
+  const bareCpuMs = threadMilliseconds(pids) / many;
   const barePss = memory(pids).pss / many;
   await Promise.all(bare.map((machine) => machine.kill()));
   return { bareMs, bareCpuMs, barePss };
@@ -195,7 +195,7 @@ async function startMany(parts: Parts): Promise<Pick<Round, 'ourMs' | 'ourCpuMs'
     }),
   );
   const ourMs = await all;
-  const machineCpuMs = cpuMilliseconds(watch.processes()) / many;
+  const machineCpuMs = threadMilliseconds(watch.processes()) / many;
   for (const connection of connections) connection.close();
   while ((await subject.countInstances('Running')) < many) await delay(10);
   return { ourMs, machineCpuMs, ourCpuMs: (cpuMilliseconds([subject.pid]) - cpu) / many };

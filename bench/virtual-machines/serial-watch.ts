@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -61,8 +61,10 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
+/** Empty for a file that is not there, which is cheaply found out: it is asked for all the time. */
 function textOf(path: string): string {
   try {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return '';
     return readFileSync(path, 'latin1');
   } catch {
     return '';
