@@ -23,17 +23,19 @@ export interface BundleHost {
 export function openBundleHost({ dataDir, clock, logger, images }: BundleHostOptions): BundleHost {
   const charts = chartsDirectory(dataDir);
   const directory = join(dataDir, 'bundles');
+  const source = helmSource(dataDir);
   return {
     bundles: new DirectoryBundles({
       directory,
       charts,
       tools: toolsDirectory(dataDir),
+      hasProgram: (name) => name === 'helm' && source.find() !== undefined,
       images,
       clock,
       logger,
     }),
     chartContents: new HostChartContents({
-      source: helmSource(dataDir),
+      source,
       charts,
       images,
       checks: networkChecks,

@@ -45,7 +45,8 @@ function simulatedContainers(
   const host = new SimulatedContainerHost({ clock, random });
   const images = new SimulatedContainerImages(host);
   const [directory, charts, tools] = ['/nonexistent/bundles', '/nonexistent/charts', '/nonexistent/tools'];
-  const bundles = new DirectoryBundles({ directory, charts, tools, images, clock, logger: silentLogger });
+  const places = { directory, charts, tools, hasProgram: () => false };
+  const bundles = new DirectoryBundles({ ...places, images, clock, logger: silentLogger });
   return { containers: new SimulatedContainers(host), images, bundles };
 }
 

@@ -18,11 +18,13 @@ export interface HandmadeBundle {
 export interface Content {
   readonly charts?: readonly { readonly name: string; readonly content: string }[];
   readonly images?: readonly ImageContent[];
+  /** What Helm is. */
+  readonly helm?: string;
 }
 
 export const repo = 'http://charts.example';
 
-export function handmade({ charts = [], images = [] }: Content): HandmadeBundle {
+export function handmade({ charts = [], images = [], helm }: Content): HandmadeBundle {
   const parts = new Map<string, Uint8Array>();
   const add = (content: Uint8Array): string => {
     parts.set(digestOf(content), content);
@@ -44,7 +46,8 @@ export function handmade({ charts = [], images = [] }: Content): HandmadeBundle 
       mediaType: manifest.mediaType,
       parts: [add(config.bytes), add(layer.bytes)],
     })),
-    programs: [],
+    programs:
+      helm === undefined ? [] : [{ name: 'helm', version: 'v3.22.0', digest: add(Buffer.from(helm)) }],
     parts: [...parts].map(([digest, content]) => ({ digest, bytes: content.length })),
   };
   return { index, parts };

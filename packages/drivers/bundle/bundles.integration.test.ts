@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { silentLogger } from '@sheaf/base';
@@ -37,7 +37,7 @@ describe('bundles of a host', { skip: podmanIsMissing ?? false }, () => {
     readonly directory: string;
     readonly images: ContainerImages;
     /** As after a restart. */
-    open(): DirectoryBundles;
+    open(hasHelm?: boolean): DirectoryBundles;
     chart(name: string): Promise<string>;
     world: PodmanWorld;
   }
@@ -60,7 +60,12 @@ describe('bundles of a host', { skip: podmanIsMissing ?? false }, () => {
         directory,
         images,
         world,
-        open: () => new DirectoryBundles({ ...options, directory: join(directory, 'bundles') }),
+        open: (hasHelm = true) =>
+          new DirectoryBundles({
+            ...options,
+            directory: join(directory, 'bundles'),
+            hasProgram: () => hasHelm,
+          }),
         chart: async (name) => {
           const path = findStoredChart(charts, { repo, chart: name, version: '1.0.0' });
           return path === undefined ? 'none' : await readFile(path, 'utf8');
@@ -161,6 +166,16 @@ describe('bundles of a host', { skip: podmanIsMissing ?? false }, () => {
       await first.return(undefined);
       assert.equal(await chart('web'), 'none');
       assert.equal((await load(bundles, archived(bundle))).at(-1), `done ${id}`);
+    }));
+
+  it('bring Helm to a host that has none', () =>
+    withHost(async ({ open, directory }) => {
+      const withHelm = archived(handmade({ helm: '#!/bin/sh\n' }));
+      const path = join(directory, 'tools', 'helm');
+      assert.equal((await load(open(), withHelm)).length, 2);
+      await assert.rejects(stat(path), /ENOENT/);
+      assert.ok((await load(open(false), withHelm)).includes('program-stored helm v3.22.0'));
+      assert.equal((await stat(path)).mode & 0o777, 0o755);
     }));
 
   it('forget a record that cannot be read, and are loaded anew', () =>

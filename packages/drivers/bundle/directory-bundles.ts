@@ -15,7 +15,7 @@ import { openBundle } from './bundle-reader.ts';
 import { BundleRecords } from './bundle-records.ts';
 import { hostPlatform } from './host-platform.ts';
 import { imageArchive } from './image-archive.ts';
-import { placeChart, placeProgram, removeChart } from './placed-files.ts';
+import { placeChart, placeFile, removeChart } from './placed-files.ts';
 import { StagedParts } from './staged-parts.ts';
 
 export interface DirectoryBundlesOptions {
@@ -23,8 +23,9 @@ export interface DirectoryBundlesOptions {
   readonly directory: string;
   /** The host's charts. */
   readonly charts: string;
-  /** The host's own programs. */
+  /** Where programs go that the host has not. */
   readonly tools: string;
+  readonly hasProgram: (name: string) => boolean;
   readonly images: ContainerImages;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -99,9 +100,13 @@ export class DirectoryBundles implements Bundles {
     for (const chart of bundle.charts)
       if (!isElsewhere.has(chartKey(chart))) await removeChart(this.#options.charts, chart);
     this.#announce();
+    // One image may have several names, and go with the last one.
+    const needed = new Set(others.flatMap(({ images }) => images.map(({ digest }) => digest)));
     const kept: string[] = [];
-    for (const { reference } of bundle.images)
-      if (!this.hasImage(reference) && !(await this.#removeImage(reference, signal))) kept.push(reference);
+    for (const { reference, digest } of bundle.images) {
+      if (this.hasImage(reference)) continue;
+      if (needed.has(digest) || !(await this.#removeImage(reference, signal))) kept.push(reference);
+    }
     return { kept };
   }
 
@@ -129,10 +134,12 @@ export class DirectoryBundles implements Bundles {
   }
 
   async *#placeFiles(index: BundleIndex): AsyncGenerator<BundleNews> {
-    const { charts, tools } = this.#options;
-    for (const program of index.programs)
-      if (await placeProgram(tools, program, this.#staged.pathOf(program.digest)))
-        yield { step: 'program-stored', name: `${program.name} ${program.version}` };
+    const { charts, tools, hasProgram } = this.#options;
+    for (const { name, version, digest } of index.programs) {
+      if (hasProgram(name)) continue;
+      await placeFile(this.#staged.pathOf(digest), join(tools, name), 0o755);
+      yield { step: 'program-stored', name: `${name} ${version}` };
+    }
     for (const chart of index.charts) {
       await placeChart(charts, chart, this.#staged.pathOf(chart.digest));
       yield { step: 'chart-stored', name: `${chart.chart} ${chart.version}` };

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { BundledChart, BundledProgram } from '@sheaf/ports';
+import { dirname } from 'node:path';
+import type { BundledChart } from '@sheaf/ports';
 import { storedChartPath } from '../helm/chart-store.ts';
 import { placeDurably, removeDurably } from '../local-disk/durable-files.ts';
-import { findProgram } from '../qemu/run-program.ts';
 import { refused } from './bundle-index.ts';
 
 /** Puts a chart where operations look first; another one of its name and version makes room. */
@@ -15,7 +14,7 @@ export async function placeChart(charts: string, chart: BundledChart, from: stri
     throw refused(
       `its chart ${chart.chart} ${chart.version} of ${JSON.stringify(chart.repo)} cannot be kept`,
     );
-  await place(from, path, 0o644);
+  await placeFile(from, path, 0o644);
 }
 
 /** Takes away the very chart of a bundle; one that somebody has put there instead stays. */
@@ -26,15 +25,8 @@ export async function removeChart(charts: string, chart: BundledChart): Promise<
   await removeDurably([path]);
 }
 
-/** Where the host has none of its own. Whether it was put there. */
-export async function placeProgram(tools: string, program: BundledProgram, from: string): Promise<boolean> {
-  const path = join(tools, program.name);
-  if (findProgram(program.name) !== undefined || findProgram(path) !== undefined) return false;
-  await place(from, path, 0o755);
-  return true;
-}
-
-async function place(from: string, to: string, mode: number): Promise<void> {
+/** All of it is there, or what was before; also after a loss of power. */
+export async function placeFile(from: string, to: string, mode: number): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o755 });
   const fresh = `${to}.new`;
   await copyFile(from, fresh);

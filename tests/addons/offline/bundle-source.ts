@@ -3,101 +3,85 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Disposable } from '@sheaf/base';
-import { guestArchive, guestImage } from '@sheaf/testkit/containers/index';
+import { type ChartWish, makeBundle } from '@sheaf/drivers/bundle';
+import { packagedRepository } from '@sheaf/drivers/helm';
+import { guestImage } from '@sheaf/testkit/containers/index';
 import { packImage } from '../../../packages/drivers/podman/archive/image-archive.ts';
 import { Registry } from '../../../packages/drivers/podman/archive/registry.fixture.ts';
 import { runProgram } from '../../program.ts';
-import { sheafCommand } from '../../sheaf-command.ts';
-import { AddonHost } from '../addon-host.ts';
 import { ociRepository, writeSource } from './source.ts';
 import { packWebChart } from './web-chart.ts';
 
-/** Stored by the host that makes the bundle; such a tag is asked for anew by each pod, usually. */
-const storedTag = 'registry.example.org/test/guest:latest';
-
-export interface MadeBundles {
-  /** What `sheaf bundle show` says of the first one. */
-  readonly shown: readonly string[];
-  readonly repository: string;
-  readonly registry: string;
-}
+const registryName = 'registry.example.org';
+/** Asked for anew by each pod, usually. */
+const latest = `${registryName}/test/guest:latest`;
+const plain = `${registryName}/test/third:1`;
 
 /**
- * Makes `one.bundle` and `two.bundle` where there is a network, which is the loopback: charts from the host's own directory, from a
- * repository over HTTP and from a file; images from the host's own store and from a registry, by digest.
+ * Makes `one.bundle` and `two.bundle` where there is a network, which is the loopback: charts from files and from a repository over HTTP,
+ * images from a registry, by tags and by a digest. Gives the address of the repository, which is gone afterwards.
  */
-export async function makeBundles(directory: string, helm: string): Promise<MadeBundles> {
-  let made: MadeBundles | undefined;
-  const image = packImage(guestImage('127.0.0.1/test/guest:1'));
-  const registry = await Registry.open({ images: [image] });
+export async function makeBundles(directory: string, helm: string): Promise<string> {
+  const images = [latest, plain].map((name) => packImage(guestImage(name)));
+  const registry = await Registry.open({ images });
   const charts = join(directory, 'repository');
   try {
-    const address = `${registry.address}/test/guest:1@${image.manifest.digest}`;
-    await packWebChart(helm, charts, { name: 'second', image: address, policy: 'Always' });
+    await useRegistry(directory, registry.address);
+    const pinned = `${registryName}/test/third:1@${images[1]?.manifest.digest}`;
+    await packWebChart(helm, charts, { name: 'second', image: pinned, policy: 'Always' });
     const repository = await openRepository(helm, charts);
     try {
-      const making = { directory, helm, repository: repository.url, registry: registry.address };
-      await AddonHost.run(
-        async (host) => {
-          made = await make(host, making);
-        },
-        { isBare: true },
-      );
+      await make(directory, helm, repository.url);
+      return repository.url;
     } finally {
       repository.dispose();
     }
   } finally {
     await registry.close();
   }
-  if (!made) throw new Error('no bundle was made');
-  return made;
 }
 
-interface Making {
-  readonly directory: string;
-  readonly helm: string;
-  readonly repository: string;
-  readonly registry: string;
-}
-
-async function make(
-  host: AddonHost,
-  { directory, helm, repository, registry }: Making,
-): Promise<MadeBundles> {
-  const own = join(host.directory, 'charts');
-  await packWebChart(helm, own, { name: 'first', image: storedTag, policy: 'Always' });
-  await packWebChart(helm, own, { name: 'fourth', image: storedTag, policy: 'IfNotPresent' });
-  const third = await packWebChart(helm, directory, { name: 'third', image: 'none', policy: 'IfNotPresent' });
-  const thirdValues = JSON.stringify({ image: 'registry.example.org/test/third:1' });
-  await writeFile(join(directory, 'values.yaml'), thirdValues);
+async function make(directory: string, helm: string, repository: string): Promise<void> {
+  const pack = (name: string, image: string, policy: 'Always' | 'IfNotPresent'): Promise<string> =>
+    packWebChart(helm, directory, { name, image, policy });
+  const thirdValues = JSON.stringify({ image: plain });
   await writeSource(directory, { httpRepository: repository, thirdValues });
-  for (const tag of [storedTag, 'registry.example.org/test/third:1']) await loadGuest(host, directory, tag);
-  await host.make('first', { chart: 'first' });
-  await host.make('second', { chart: 'second', repo: repository });
-  await host.make('fourth', { chart: 'fourth' });
-  const create = (name: string, ...args: readonly string[]): Promise<string> =>
-    sheafCommand([
-      'bundle',
-      'create',
-      join(directory, name),
-      ...args,
-      '--data-dir',
-      host.directory,
-      '--insecure',
-    ]);
-  const ofFile = ['--chart', third, '--repo', ociRepository, '--values', join(directory, 'values.yaml')];
-  await create('one.bundle', '--addon', 'default/first', '--addon', 'second', ...ofFile);
-  await create('two.bundle', '--addon', 'fourth', '--without-helm');
-  const shown = await sheafCommand(['bundle', 'show', join(directory, 'one.bundle')]);
-  return { shown: shown.trimEnd().split('\n'), repository, registry };
+  const wish = (name: string, given: Partial<ChartWish>): ChartWish => ({
+    ...{ name, targetNamespace: 'default', repo: packagedRepository, chart: name, version: '1.0.0' },
+    ...{ content: '', values: [], set: [], purpose: name, ...given },
+  });
+  const options = {
+    helm,
+    chartsDirectory: join(directory, 'none'),
+    engineDirectory: join(directory, 'none'),
+    isInsecure: true,
+    print: () => undefined,
+    signal: new AbortController().signal,
+  };
+  const third = {
+    file: await pack('third', 'none', 'IfNotPresent'),
+    repo: ociRepository,
+    values: [thirdValues],
+  };
+  const charts = [
+    wish('first', { file: await pack('first', latest, 'Always') }),
+    wish('second', { repo: repository }),
+    wish('third', third),
+  ];
+  const bundle = { images: [], carriesHelm: true };
+  await makeBundle({ ...bundle, charts, path: join(directory, 'one.bundle') }, options);
+  const fourth = wish('fourth', { file: await pack('fourth', latest, 'IfNotPresent') });
+  const two = { ...bundle, charts: [fourth], carriesHelm: false };
+  await makeBundle({ ...two, path: join(directory, 'two.bundle') }, options);
 }
 
-async function loadGuest(host: AddonHost, directory: string, tag: string): Promise<void> {
-  const file = join(directory, 'guest.tar');
-  const pieces: Uint8Array[] = [];
-  for await (const piece of guestArchive(tag)) pieces.push(piece);
-  await writeFile(file, Buffer.concat(pieces));
-  await sheafCommand(['images', 'import', file, '--data-dir', host.directory]);
+/** The registry answers under a name that exists nowhere, for programs with this home directory. */
+async function useRegistry(directory: string, address: string): Promise<void> {
+  const settings = join(directory, '.config', 'containers');
+  await mkdir(settings, { recursive: true });
+  const text = `[[registry]]\nprefix = "${registryName}"\nlocation = "${address}"\ninsecure = true\n`;
+  await writeFile(join(settings, 'registries.conf'), text);
+  process.env['HOME'] = directory;
 }
 
 async function openRepository(helm: string, charts: string): Promise<Disposable & { readonly url: string }> {

@@ -13,10 +13,25 @@ const [directory = ''] = process.argv.slice(2);
 const names = ['first', 'second', 'third'] as const;
 
 async function tell(host: AddonHost, source: OfflineSource): Promise<unknown> {
-  const { load, list } = commandsOf(host);
-  const loaded = await load('one.bundle');
-  const again = await load('one.bundle');
-  const listed = await list();
+  const loaded = await bundle(host, 'load', join(directory, 'one.bundle'));
+  const used = await useBundle(host, source);
+  const tries = await triedNetwork();
+  const missing = await missOne(host);
+  const triesWithout = await triedNetwork();
+  await bundle(host, 'load', join(directory, 'two.bundle'));
+  await host.reaches('fourth', 'AddonDeploySuccessful');
+  const removed = await bundle(host, 'rm', /^bundle (\w+)/.exec(loaded[0] ?? '')?.[1] ?? '');
+  const left = (await bundle(host, 'ls')).length - 1;
+  return { loaded, ...used, tries, missing, areTriesSeen: triesWithout > tries, removed, left };
+}
+
+/** The lines of `sheaf bundle …`. */
+async function bundle(host: AddonHost, ...args: readonly string[]): Promise<readonly string[]> {
+  return (await sheafCommand(['bundle', ...args, '--data-dir', host.directory])).trimEnd().split('\n');
+}
+
+/** Its add-ons are switched on and off; while they are on, a bundle is made of what the host has. */
+async function useBundle(host: AddonHost, source: OfflineSource): Promise<object> {
   const repos = { first: packagedRepository, second: source.httpRepository, third: ociRepository };
   const valuesContent = source.thirdValues;
   for (const name of names)
@@ -26,34 +41,21 @@ async function tell(host: AddonHost, source: OfflineSource): Promise<unknown> {
   for (const name of names)
     await host.until(`${name} serves`, async () => (await host.page(name)) === 'it works\n');
   const releases = (await host.releases()).toSorted();
+  const own = join(directory, 'own.bundle');
+  await bundle(host, 'create', own, '--addon', 'first', '--addon', 'default/third', '--without-helm');
+  const shown = await bundle(host, 'show', own);
   for (const name of names) await host.change(name, { enabled: false });
   for (const name of names) await host.reaches(name, 'AddonDisabled');
-  const tries = await triedNetwork();
+  return { releases, shown };
+}
 
+/** What an add-on says whose bundle is not there. */
+async function missOne(host: AddonHost): Promise<string> {
   await host.make('fourth', { chart: 'fourth', enabled: true });
   await host.until('the missing chart is told', async () =>
     (await progressOf(host, 'fourth')).includes('ContentMissing'),
   );
-  const missing = await progressOf(host, 'fourth');
-  const triesWithout = await triedNetwork();
-  await load('two.bundle');
-  await host.reaches('fourth', 'AddonDeploySuccessful');
-  const isLoadedAgain = again.filter((line) => line.endsWith('is there already')).length === names.length;
-  return { loaded, isLoadedAgain, listed, releases, tries, missing, areTriesSeen: triesWithout > tries };
-}
-
-interface BundleCommands {
-  load(name: string): Promise<readonly string[]>;
-  list(): Promise<number>;
-}
-
-function commandsOf(host: AddonHost): BundleCommands {
-  const sheaf = async (...args: readonly string[]): Promise<readonly string[]> =>
-    (await sheafCommand(['bundle', ...args, '--data-dir', host.directory])).trimEnd().split('\n');
-  return {
-    load: (name) => sheaf('load', join(directory, name)),
-    list: async () => (await sheaf('ls')).length - 1,
-  };
+  return progressOf(host, 'fourth');
 }
 
 async function progressOf(host: AddonHost, name: string): Promise<string> {
