@@ -13,7 +13,7 @@ import {
 import { openEncryption } from '@sheaf/apiserver/encryption/index';
 import { DisposableStore } from '@sheaf/base';
 import { DirectoryCertificateFiles, jsonLogger, systemClock, systemRandom } from '@sheaf/drivers/system';
-import { HttpsUpstream } from '@sheaf/drivers/upstream';
+import { HostBackends, HttpsUpstream } from '@sheaf/drivers/upstream';
 import { HttpsWebhookClient } from '@sheaf/drivers/webhook';
 import { openSqliteStore } from '@sheaf/store';
 import { readAuditPolicyFile } from './audit-policy-file.ts';
@@ -85,6 +85,7 @@ export async function startControlPlane(options: UpOptions): Promise<ControlPlan
       ...observed.serverOptions,
       transformers: encryption.transformers,
       upstream,
+      backends: new HostBackends(),
       webhookClient: webhooks.call,
       extensions: featureExtensions({
         handle: (request) => server.handle(request),

@@ -87,6 +87,7 @@ const answerWords = {
   messages: 'messages',
   process: 'the streams of a process',
   ports: 'connections to ports',
+  relay: 'a connection to another server',
 } as const;
 
 const upgrade = { via: 'websocket', protocols: [] } as const;
@@ -100,7 +101,7 @@ async function toByteStream(response: InProcessResponse, signal: AbortSignal): P
     signal.addEventListener('abort', () => stream.dispose(), { once: true });
     return stream;
   }
-  if (answer.kind === 'messages') answer.stream.dispose();
+  if (answer.kind === 'messages' || answer.kind === 'relay') answer.stream.dispose();
   throw new Error(`the server answers with ${answerWords[answer.kind]}, not with bytes`);
 }
 

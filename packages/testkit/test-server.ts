@@ -12,6 +12,7 @@ export interface TestServerOptions
   extends Partial<
     Pick<
       ApiServerOptions,
+      | 'backends'
       | 'health'
       | 'inFlight'
       | 'metrics'

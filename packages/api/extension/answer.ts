@@ -5,7 +5,21 @@ import type { PortsAnswer, ProcessAnswer } from './process-answer.ts';
 export type ExtensionAnswer = PlainAnswer | UpgradeAnswer;
 
 /** The connection becomes something else than HTTP. */
-export type UpgradeAnswer = StreamAnswer | ProcessAnswer | PortsAnswer;
+export type UpgradeAnswer = OwnUpgradeAnswer | RelayAnswer;
+
+/** This server speaks the other protocol itself. */
+export type OwnUpgradeAnswer = StreamAnswer | ProcessAnswer | PortsAnswer;
+
+/**
+ * Another server has accepted the upgrade: its answer and everything after it pass as they are. Owned by the server from then on,
+ * which disposes `stream` when either side ends.
+ */
+export interface RelayAnswer {
+  readonly kind: 'relay';
+  /** The other server's answer, from its first line to the empty one. */
+  readonly head: string;
+  readonly stream: ByteStream;
+}
 
 export interface PlainAnswer {
   readonly kind: 'plain';

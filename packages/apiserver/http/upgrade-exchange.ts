@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { UpgradeAnswer } from '@sheaf/api';
+import type { OwnUpgradeAnswer, UpgradeAnswer } from '@sheaf/api';
 import type { Clock } from '@sheaf/base';
 import type { ApiRequest, ApiResponse, UpgradeOffer } from '../pipeline/api-request.ts';
 import { chooseProtocol, offerOf } from '../upgrade/protocols.ts';
@@ -82,6 +82,16 @@ export class UpgradeExchange implements Exchange {
 
   async upgrade(response: ApiResponse, answer: UpgradeAnswer): Promise<void> {
     this.#outgoing.detachSocket(this.#connection.socket);
+    if (answer.kind === 'relay') {
+      const { serveRelay } = await import('../upgrade/relay.ts');
+      await serveRelay(this.#connection, answer, this.request);
+    } else {
+      await this.#speak(response, answer);
+    }
+    this.abort(new Error('the client is gone'));
+  }
+
+  async #speak(response: ApiResponse, answer: OwnUpgradeAnswer): Promise<void> {
     const options = {
       clock: this.#clock,
       signal: this.request.signal,
@@ -96,6 +106,5 @@ export class UpgradeExchange implements Exchange {
       const { serveSpdy } = await import('../upgrade/spdy-server.ts');
       await serveSpdy(this.#connection, answer, options);
     }
-    this.abort(new Error('the client is gone'));
   }
 }

@@ -125,6 +125,7 @@ function observedUpgrade(answer: UpgradeAnswer, observation: StreamObservation):
       };
     case 'process':
     case 'ports':
+    case 'relay':
       return { kind: 'upgrade', answer, onEnd: () => observation.ended() };
   }
 }

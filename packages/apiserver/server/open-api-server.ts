@@ -7,6 +7,7 @@ import type { AdmissionPlugin } from '../admission/plugin.ts';
 import { aggregationDelegate, LocalServices, RemoteServices } from '../aggregation/index.ts';
 import { escalationPlugin, nodeRestriction } from '../authorization/index.ts';
 import { discoveryPaths } from '../discovery/discovery-paths.ts';
+import type { ConnectionParts } from '../extension/connection-admission.ts';
 import { admissionRules, extensionDelegate, routeFinder, ServedExtensions } from '../extension/index.ts';
 import { FlowClassifier } from '../flow-control/flow-classifier.ts';
 import { HealthChecks } from '../health/index.ts';
@@ -33,7 +34,7 @@ import { ResourceStores } from '../storage/resource-stores.ts';
 import type { Transformer } from '../storage/transformer.ts';
 import { builtinColumns } from '../table/builtin-columns.ts';
 import { customColumns } from '../table/custom-columns.ts';
-import type { Upstream } from '../upstream/upstream.ts';
+import type { BackendProxy, Upstream } from '../upstream/upstream.ts';
 import { conversionByWebhook, WebhookCaller, type WebhookClient } from '../webhook/index.ts';
 import { type Access, type AccessOptions, openAccess } from './access.ts';
 import { type SystemPathOptions, systemPaths } from './system-paths.ts';
@@ -61,6 +62,8 @@ export interface ApiServerOptions
   readonly health?: HealthChecks;
   /** How aggregated API servers are called; without it their groups are not served. */
   readonly upstream?: Upstream;
+  /** How pods and Services are reached by `proxy`; without it every request there says so. */
+  readonly backends?: BackendProxy;
   /** What features add to the API; complete when the server is opened. */
   readonly extensions?: Pick<ExtensionSet, 'groups' | 'routes' | 'admission'>;
 }
@@ -182,7 +185,10 @@ function measured(
 }
 
 /** Handlers of special resources; those for `/scale` of custom resources come and go with them. */
-function handlersOf(parts: PodParts, reviews: ReviewOptions): Map<string, SpecialHandler> {
+function handlersOf(
+  parts: PodParts & ConnectionParts,
+  reviews: ReviewOptions & Pick<ApiServerOptions, 'backends'>,
+): Map<string, SpecialHandler> {
   const handlers = new Map(specialHandlers(parts, reviews));
   for (const { group, plural, subresources } of parts.registry.all()) {
     if (subresources.has('scale'))

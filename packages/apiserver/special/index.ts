@@ -1,4 +1,5 @@
 import type { SpecialHandler } from '../pipeline/special-handler.ts';
+import type { BackendProxy } from '../upstream/upstream.ts';
 import { componentStatusHandlers } from './component-statuses.ts';
 import { evictionHandlers } from './eviction.ts';
 import { partialUpdateHandlers } from './partial-updates.ts';
@@ -11,7 +12,7 @@ export { customScalePaths, scaleHandler, workloadScalePaths } from './scale.ts';
 /** Everything that answers in a way of its own, apart from scale. */
 export function specialHandlers(
   parts: PodParts,
-  reviews: ReviewOptions,
+  reviews: ReviewOptions & { readonly backends?: BackendProxy | undefined },
 ): ReadonlyMap<string, SpecialHandler> {
   return new Map([
     ...reviewHandlers(reviews),
@@ -19,6 +20,6 @@ export function specialHandlers(
     ...evictionHandlers(parts, reviews.views),
     ...partialUpdateHandlers(parts),
     ...componentStatusHandlers(parts),
-    ...proxyHandlers(parts, reviews.views),
+    ...proxyHandlers({ parts, views: reviews.views, backends: reviews.backends }),
   ]);
 }

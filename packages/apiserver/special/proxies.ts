@@ -1,77 +1,133 @@
-import type { KubeObject } from '@sheaf/api';
+import { emptyAnswer, type KubeObject } from '@sheaf/api';
 import { badRequest, isJsonObject, type JsonObject, StatusError } from '@sheaf/base';
+import { admitConnection, type ConnectionParts } from '../extension/connection-admission.ts';
 import type { ResourceContext } from '../pipeline/request-context.ts';
 import { type SpecialHandler, specialKey } from '../pipeline/special-handler.ts';
 import type { Resource } from '../registry/resource.ts';
 import type { LiveViews } from '../storage/live-view.ts';
+import { forwardToBackend } from '../upstream/backend-forward.ts';
+import { isGlobalUnicast } from '../upstream/global-unicast.ts';
 import { resolveService } from '../upstream/service-targets.ts';
+import type { BackendProxy } from '../upstream/upstream.ts';
 import { getObject, type ReadParts } from '../verbs/get.ts';
 
-/**
- * `proxy` of pods, services and nodes. This server has no way into the networks of pods, so every request ends in an
- * error: the one that tells what is missing, in the order in which a client can do something about it.
- */
-export function proxyHandlers(parts: ReadParts, views: LiveViews): ReadonlyMap<string, SpecialHandler> {
+export interface ProxyOptions {
+  readonly parts: ReadParts & ConnectionParts;
+  readonly views: LiveViews;
+  /** Absent: nothing behind the API can be reached, and every request says so. */
+  readonly backends: BackendProxy | undefined;
+}
+
+/** `proxy` of pods and services leads to what is behind them; that of nodes leads nowhere. */
+export function proxyHandlers(options: ProxyOptions): ReadonlyMap<string, SpecialHandler> {
+  const { views } = options;
   return new Map([
-    [specialKey('', 'pods', 'proxy'), proxyHandler(parts, podFault)],
+    [specialKey('', 'pods', 'proxy'), proxyHandler(options, 'PodProxyOptions', podTarget)],
     [
       specialKey('', 'services', 'proxy'),
-      proxyHandler(parts, (object, port) => serviceFault(views, object, port)),
+      proxyHandler(options, 'ServiceProxyOptions', (object, port) => serviceTarget(views, object, port)),
     ],
-    [specialKey('', 'nodes', 'proxy'), proxyHandler(parts, nodeFault)],
+    [specialKey('', 'nodes', 'proxy'), proxyHandler(options, 'NodeProxyOptions', nodeTarget)],
   ]);
 }
 
-/** What a request cannot reach, as a sentence. */
-type Fault = (object: KubeObject, port: string) => string;
+/** Where a request goes, or what it cannot reach, as a sentence. */
+type FoundTarget = { readonly host: string; readonly port: number | undefined } | { readonly fault: string };
 
-function proxyHandler(parts: ReadParts, faultOf: Fault): SpecialHandler {
+const verbs = ['get', 'create', 'update', 'patch', 'delete'];
+
+function proxyHandler(
+  { parts, backends }: ProxyOptions,
+  kind: string,
+  find: (object: KubeObject, port: string) => FoundTarget,
+): SpecialHandler {
   return async (context, resource) => {
-    const { name, port } = splitName(context, resource);
+    const { scheme, name, port } = splitName(context, resource);
     // The query is for the one behind the proxy.
     const lookup = { ...context, info: { ...context.info, name }, query: new URLSearchParams() };
     const { object } = await getObject(lookup, resource, parts);
-    throw new StatusError({ reason: 'ServiceUnavailable', message: faultOf(object, port) });
+    const found = find(object, port);
+    if ('fault' in found) throw unavailable(found.fault);
+    if (!isGlobalUnicast(found.host)) throw badRequest('address not allowed');
+    const endpoint = {
+      resource: resource.plural,
+      kind,
+      verbs,
+      isOfKept: true,
+      handle: () => emptyAnswer(204),
+    };
+    await admitConnection(lookup, endpoint, parts);
+    if (!backends)
+      throw unavailable(
+        `${unreachable}: this Sheaf has no way into the network of ${resource.singular} ${quoted(object)}`,
+      );
+    const target = { scheme, host: found.host, port: found.port ?? (scheme === 'https' ? 443 : 80) };
+    return await forwardToBackend(context.request, target, backends);
   };
+}
+
+function quoted({ metadata }: KubeObject): string {
+  return JSON.stringify(metadata.name);
+}
+
+function unavailable(message: string): StatusError {
+  return new StatusError({ reason: 'ServiceUnavailable', message });
 }
 
 const schemes: ReadonlySet<string> = new Set(['', 'http', 'https']);
 
 /** `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. @throws StatusError 400 */
-function splitName({ info }: ResourceContext, resource: Resource): { name: string; port: string } {
+function splitName(
+  { info }: ResourceContext,
+  resource: Resource,
+): { scheme: 'http' | 'https'; name: string; port: string } {
   const parts = info.name.split(':');
   const [scheme, name, port] = parts.length > 2 ? parts : ['', ...parts, ''];
   if (parts.length > 3 || !name || !schemes.has(scheme ?? ''))
     throw badRequest(`invalid ${resource.singular} request ${JSON.stringify(info.name)}`);
-  return { name, port: port ?? '' };
+  return { scheme: scheme === 'https' ? 'https' : 'http', name, port: port ?? '' };
 }
 
 const unreachable = 'error trying to reach service';
 
-function podFault(pod: KubeObject): string {
-  const name = JSON.stringify(pod.metadata.name);
-  const status = fieldsOf(pod['status']);
-  return status['podIP']
-    ? `${unreachable}: this Sheaf has no way into the network of pod ${name}`
-    : `${unreachable}: pod ${name} has no address, because it is not running; see the pod's conditions`;
+function podTarget(pod: KubeObject, wanted: string): FoundTarget {
+  const { podIP } = fieldsOf(pod['status']);
+  if (typeof podIP !== 'string' || podIP === '')
+    return {
+      fault: `${unreachable}: pod ${quoted(pod)} has no address, because it is not running; see the pod's conditions`,
+    };
+  const [first] = listOf(fieldsOf(pod['spec'])['containers']).flatMap(({ ports }) => listOf(ports));
+  const port = wanted === '' ? first?.['containerPort'] : Number(wanted);
+  if (wanted !== '' && !isPort(port))
+    throw badRequest(`invalid port ${JSON.stringify(wanted)} of pod ${quoted(pod)}`);
+  return { host: podIP, port: isPort(port) ? port : undefined };
 }
 
-function serviceFault(views: LiveViews, service: KubeObject, wanted: string): string {
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 65_536;
+}
+
+function serviceTarget(views: LiveViews, service: KubeObject, wanted: string): FoundTarget {
   const { name = '', namespace = '' } = service.metadata;
-  const ports = fieldsOf(service['spec'])['ports'];
-  const port = (Array.isArray(ports) ? ports : [])
-    .map(fieldsOf)
-    .find((item) => (item['name'] ?? '') === wanted || String(item['port'] as number) === wanted);
+  const spec = fieldsOf(service['spec']);
+  const port = listOf(spec['ports']).find(
+    (item) => (item['name'] ?? '') === wanted || String(item['port'] as number) === wanted,
+  );
   if (port === undefined && /^\d+$/.test(wanted))
-    return `no service port ${wanted} found for service ${JSON.stringify(name)}`;
+    return { fault: `no service port ${wanted} found for service ${quoted(service)}` };
+  const isOutside = spec['type'] === 'ExternalName';
   const target = resolveService(views, { namespace, name, port: Number(port?.['port'] ?? 0) });
-  return 'missing' in target || port === undefined
-    ? `no endpoints available for service ${JSON.stringify(name)}`
-    : `${unreachable}: this Sheaf has no way into the network of service ${JSON.stringify(name)}`;
+  return isOutside || 'missing' in target || port === undefined
+    ? { fault: `no endpoints available for service ${quoted(service)}` }
+    : target;
 }
 
-function nodeFault(node: KubeObject): string {
-  return `${unreachable}: node ${JSON.stringify(node.metadata.name)} has no kubelet that this Sheaf could ask`;
+function nodeTarget(node: KubeObject): FoundTarget {
+  return { fault: `${unreachable}: node ${quoted(node)} has no kubelet that this Sheaf could ask` };
+}
+
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
 function fieldsOf(value: unknown): JsonObject {

@@ -22,12 +22,14 @@ const known: Readonly<Record<Via, Readonly<Record<Kind, readonly string[]>>>> = 
       'base64.channel.k8s.io',
     ],
     ports: ['SPDY/3.1+portforward.k8s.io', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'],
+    relay: [],
   },
   spdy: {
     bytes: [],
     messages: [],
     process: ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
     ports: ['portforward.k8s.io'],
+    relay: [],
   },
 };
 
@@ -37,6 +39,7 @@ const isLenient: Readonly<Record<Kind, boolean>> = {
   messages: true,
   process: false,
   ports: false,
+  relay: true,
 };
 
 /**

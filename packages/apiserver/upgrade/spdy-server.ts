@@ -1,4 +1,4 @@
-import type { UpgradeAnswer } from '@sheaf/api';
+import type { OwnUpgradeAnswer } from '@sheaf/api';
 import { socketStream } from './socket-stream.ts';
 import { servePorts } from './spdy-ports.ts';
 import { serveProcess } from './spdy-process.ts';
@@ -7,7 +7,7 @@ import type { UpgradeOptions, UpgradingConnection } from './upgrading-connection
 /** Accepts the upgrade and speaks SPDY/3.1 on the connection from then on, until it ends. Never throws. */
 export async function serveSpdy(
   { socket, head }: UpgradingConnection,
-  answer: UpgradeAnswer,
+  answer: OwnUpgradeAnswer,
   options: UpgradeOptions,
 ): Promise<void> {
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: SPDY/3.1'];

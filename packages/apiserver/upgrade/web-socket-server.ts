@@ -1,4 +1,4 @@
-import type { StreamAnswer, UpgradeAnswer } from '@sheaf/api';
+import type { OwnUpgradeAnswer, StreamAnswer } from '@sheaf/api';
 import {
   binaryFrames,
   type Clock,
@@ -23,7 +23,7 @@ const lastWritesMs = 5000;
 /** Accepts the upgrade and joins the WebSocket with the answer, until either ends. Never throws. */
 export async function serveWebSocket(
   connection: UpgradingConnection,
-  answer: UpgradeAnswer,
+  answer: OwnUpgradeAnswer,
   options: UpgradeOptions,
 ): Promise<void> {
   const socket = accept(connection, options.protocol, options.headers);
@@ -36,12 +36,12 @@ export async function serveWebSocket(
   }
 }
 
-function letGo(answer: UpgradeAnswer): void {
+function letGo(answer: OwnUpgradeAnswer): void {
   if (answer.kind === 'bytes' || answer.kind === 'messages') answer.stream.dispose();
 }
 
 /** What most servers never need is loaded by the first who does. */
-async function serve(socket: WebSocket, answer: UpgradeAnswer, options: UpgradeOptions): Promise<void> {
+async function serve(socket: WebSocket, answer: OwnUpgradeAnswer, options: UpgradeOptions): Promise<void> {
   switch (answer.kind) {
     case 'bytes':
     case 'messages':

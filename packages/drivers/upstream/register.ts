@@ -1,1 +1,2 @@
+export { HostBackends } from './backend-proxy.ts';
 export { HttpsUpstream } from './https-upstream.ts';

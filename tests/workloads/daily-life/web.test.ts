@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runProgram } from '../../program.ts';
 import { engineContainers } from '../container-remains.ts';
 import { DailyLife, skip } from './scene.ts';
 
@@ -119,77 +116,6 @@ describe('a web Deployment of three, as its users keep it', { skip }, () => {
     });
     await scene.kubectl(`uncordon ${node}`);
     await scene.rolledOut('deployment/web');
-  });
-
-  it('logs -f: follows what is said, and what is said later', async () => {
-    const [pod = ''] = await pods();
-    const following = scene.start(`logs -f ${pod}`);
-    await scene.until('the log is followed', () =>
-      Promise.resolve(following.out().startsWith('serving as ')),
-    );
-    await scene.kubectl(`exec ${pod} -- /bin/sh -c`, 'echo later >/proc/1/fd/1');
-    await scene.until('what came later is there', () =>
-      Promise.resolve(following.out().endsWith('\nlater\n')),
-    );
-    assert.match(await scene.kubectl('logs -l app=web --prefix --tail=1'), /^\[pod\/web-\S+\/web\] /);
-  });
-
-  it('exec -it: a real terminal on both sides', async () => {
-    const [pod = ''] = await pods();
-    const { kubeconfig, directory } = scene.sheaf;
-    // `script` gives kubectl a terminal of its own, of 91 columns.
-    const inside = `stty rows 33 cols 91; kubectl exec -it ${pod} -- /bin/sh -c 'stty size; test -t 0 && test -t 1 && read line && echo "got $line"; exit 5'`;
-    const { code, out } = await runProgram('script', ['-qec', inside, '/dev/null'], {
-      env: { KUBECONFIG: kubeconfig, HOME: directory, SHELL: '/bin/sh' },
-      input: 'typed\r',
-    });
-    assert.match(out, /(^|\n)33 91\r\n/);
-    assert.match(out, /got typed\r\n/);
-    assert.equal(code, 5);
-  });
-
-  it('port-forward: to a Deployment, and to a port of a Service', async () => {
-    for (const what of ['deployment/web :8080', 'service/web :80']) {
-      const forward = scene.start(`port-forward ${what}`);
-      const port = (): string | undefined =>
-        /Forwarding from 127\.0\.0\.1:(\d+) -> 8080/.exec(forward.out())?.[1];
-      await scene.until(`port-forward ${what}`, () => Promise.resolve(port() !== undefined));
-      const page = await fetch(`http://127.0.0.1:${port()}/index.html`);
-      assert.equal(await page.text(), 'hello from a file\n');
-      forward.process.kill('SIGINT');
-      await forward.ended;
-    }
-  });
-
-  it('cp: there and back', async () => {
-    const [pod = ''] = await pods();
-    const name = pod.slice('pod/'.length);
-    const [there, back] = [join(scene.sheaf.directory, 'there'), join(scene.sheaf.directory, 'back')];
-    await writeFile(there, 'carried\n'.repeat(10_000));
-    await scene.kubectl(`cp ${there} ${name}:/tmp/carried`);
-    await scene.kubectl(`cp ${name}:/tmp/carried ${back}`);
-    assert.ok((await readFile(back)).equals(await readFile(there)));
-  });
-
-  it('describe and events tell what became of a pod and its Deployment', async () => {
-    const [pod = ''] = await pods();
-    const described = await scene.kubectl(`describe ${pod}`);
-    for (const words of [
-      /\nStatus: +Running\n/,
-      /\nControlled By: +ReplicaSet\/web-/,
-      /\n {4}Liveness: +exec \[\/bin\/sh -c :\]/,
-      /\n {6}GREETING: +<set to the key 'GREETING' of config map 'pages'>/,
-      / Normal +Scheduled +.* +default-scheduler +Successfully assigned default\/web-/,
-      / Normal +Pulled +.* +kubelet +Container image "localhost\/test\/guest:1" already present on machine/,
-      / Normal +Started +.* +kubelet +(Started container web|Container started)/,
-    ])
-      assert.match(described, words);
-    assert.match(
-      await scene.kubectl('describe deployment web'),
-      /ScalingReplicaSet +.*deployment-controller +Scaled up replica set web-/,
-    );
-    assert.match(await scene.kubectl(`events --for ${pod}`), /\n.* Normal +Started +Pod\/web-/);
-    assert.match(await scene.kubectl('describe service web'), /\nEndpoints: +(10\.42\.\d+\.\d+:8080,?){3}\n/);
   });
 
   it('delete: nothing is left on the host', () => scene.removeAll('deployments', 'services', 'configmaps'));
