@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { findKubectl } from '../tools.ts';
+import { findHelm, findKubectl } from '../tools.ts';
 import { containersAreMissing } from '../workloads/workload-host.ts';
 import { GuideSession } from './guide-session.ts';
 import { type CommandBlock, commandBlocks } from './markdown.ts';
@@ -15,9 +15,11 @@ const guides = globSync(['*.md', 'docs/**/*.md'], {
 const kubectl = existsSync(join(root, 'apps/sheaf/main.ts'))
   ? await findKubectl()
   : { missing: 'the server is not there yet' };
+const helm = await findHelm();
 
 /** What a guide needs of this host that is not there. */
 const needed: Readonly<Record<string, string | undefined>> = {
+  'docs/guide/addons.md': containersAreMissing ?? ('missing' in helm ? helm.missing : undefined),
   'docs/guide/workloads.md': containersAreMissing,
 };
 
