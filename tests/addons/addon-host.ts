@@ -59,7 +59,9 @@ export class AddonHost {
   }
 
   async start(): Promise<void> {
-    const sheaf = await startSheaf({ directory: this.directory });
+    // Where it was before: whoever is at work on the host goes on with it.
+    const listen = this.#sheaf && new URL(this.#sheaf.url).host;
+    const sheaf = await startSheaf({ directory: this.directory, ...(listen !== undefined && { listen }) });
     this.#sheaf = sheaf;
     const transport = httpTransport(readKubeconfig(await readFile(sheaf.kubeconfig, 'utf8')));
     this.#client = new Client({ transport, userAgent: 'test' });
@@ -69,6 +71,11 @@ export class AddonHost {
         status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True'),
       );
     });
+  }
+
+  get processId(): number {
+    if (!this.#sheaf) throw new Error('Sheaf does not run');
+    return this.#sheaf.pid;
   }
 
   /** As by the kernel: nothing is said to anybody. */
