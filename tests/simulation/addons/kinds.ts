@@ -23,6 +23,9 @@ const servedKinds: readonly ResourceRef[] = [
   resources.clusterRoleBindings,
   resources.namespaces,
   resources.priorityClasses,
+  // What may stay of a chart is looked for among them.
+  resources.persistentVolumeClaims,
+  resources.statefulSets,
   resources.events,
   resources.customResourceDefinitions,
   resources.apiServices,
