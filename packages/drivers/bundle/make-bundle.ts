@@ -82,7 +82,7 @@ async function collectCharts({ charts }: BundleWish, making: Making): Promise<re
   const collected: CollectedChart[] = [];
   for (const wish of charts) {
     const { name, version } = wish;
-    making.print(`chart of ${wish.purpose}`);
+    making.print(wish.purpose);
     const found = await collector.collect(wish).catch((error: unknown) => {
       const words = error instanceof Error ? error.message : String(error);
       throw new BundleError(`${wish.purpose}: ${words}`, { cause: error });
