@@ -70,10 +70,12 @@ export class PodSubject {
 
   /** Asked for by several clients at once, until a watch has told that the containers of all of them run. */
   async run(names: readonly string[], clients = 1): Promise<void> {
+    if (clients === 1) return await this.#runOver([this.#parts.connection], names);
+    // The one that is there may have been idle for too long.
     const connections = await Promise.all(
-      Array.from({ length: clients - 1 }, () => connect(this.#parts.target, 'http/1.1')),
+      Array.from({ length: clients }, () => connect(this.#parts.target, 'http/1.1')),
     );
-    await this.#runOver([this.#parts.connection, ...connections], names);
+    await this.#runOver(connections, names);
     for (const connection of connections) connection.close();
   }
 
@@ -81,13 +83,15 @@ export class PodSubject {
   async remove(name: string): Promise<void> {
     const uid = this.#watch.find(name)?.uid;
     if (uid === undefined) throw new Error(`there is no pod ${name}`);
-    await this.#delete(`${pods}/${name}`);
+    await this.#delete(this.#parts.connection, `${pods}/${name}`);
     await this.#watch.until(`${name} is gone`, (seen) => !seen.has(name));
     await this.#untilLeft((file) => file.includes(uid));
   }
 
   async removeAll(): Promise<void> {
-    await this.#delete(pods);
+    const connection = await connect(this.#parts.target, 'http/1.1');
+    await this.#delete(connection, pods);
+    connection.close();
     await this.#watch.until('all pods are gone', (seen) => seen.size === 0);
     await this.#untilLeft((file) => /[0-9a-f]{8}-[0-9a-f]{4}-/.test(file));
   }
@@ -127,8 +131,8 @@ export class PodSubject {
     await Promise.all([...asked, all]);
   }
 
-  async #delete(path: string): Promise<void> {
-    expect(await this.#parts.connection.request(deletion(path)), 200);
+  async #delete(connection: Connection, path: string): Promise<void> {
+    expect(await connection.request(deletion(path)), 200);
   }
 
   /** Records, logs and volumes of a pod go with the last of it. */
