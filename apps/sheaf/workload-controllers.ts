@@ -6,6 +6,7 @@ import { register as registerUpgrade } from '@sheaf/features/upgrade';
 import { claimDisks } from '@sheaf/features/volume';
 import {
   type PodHost,
+  registerLostPods,
   registerPods,
   registerRoom,
   register as registerWorkloads,
@@ -39,6 +40,7 @@ export function registerWorkloadControllers(
     clusterNames: clusterNames(manager, host, apiServer),
     diskOf: claimDisks(manager, volumes),
   });
+  registerLostPods(manager, { nodeName });
   registerRoom(manager, {
     nodeName,
     containers,

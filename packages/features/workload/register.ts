@@ -9,6 +9,7 @@ import { register as registerScheduler } from './scheduler/register.ts';
 import { register as registerStatefulSets } from './stateful-set/register.ts';
 
 export { extend } from './extend.ts';
+export { register as registerLostPods } from './lost-pod/register.ts';
 export { type PodHost, register as registerPods } from './pod/register.ts';
 export { register as registerRoom } from './room/register.ts';
 

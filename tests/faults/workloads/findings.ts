@@ -13,6 +13,15 @@ export async function statusFindings(client: Client, pods: readonly Pod[]): Prom
   ];
 }
 
+/** What events have told of checks that failed; for whoever wonders why something is not ready. */
+export async function failedChecks(client: Client): Promise<readonly string[]> {
+  const { items } = await client.list(resources.events, place);
+  return items
+    .filter((event) => event['reason'] === 'Unhealthy')
+    .slice(-10)
+    .map((event) => `${String(event['message'])} (${String(event['count'] ?? 1)} times)`);
+}
+
 async function deploymentFindings(client: Client): Promise<readonly string[]> {
   const { items } = await client.list(resources.deployments, place);
   return items.flatMap(({ metadata, spec, status = {} }) => {

@@ -16,7 +16,7 @@ import { eventually, Installation } from '../../e2e/installation.ts';
 import { remainsOf, removeRemains } from '../../workloads/container-remains.ts';
 import { guestTag } from '../../workloads/workload-host.ts';
 import { deeds } from './deeds.ts';
-import { statusFindings } from './findings.ts';
+import { failedChecks, statusFindings } from './findings.ts';
 import { differencesOn, doublesOn } from './host-findings.ts';
 import { provePlants } from './plants.ts';
 import { cronJob, daemonSet, deployment, job, statefulSet } from './scene.ts';
@@ -143,7 +143,10 @@ class Run {
         const certain = doubles.filter((words) => before.includes(words));
         assert.deepEqual(certain, [], tell());
         found = await statusFindings(client, pods);
-        if (found.length > 0) return false;
+        if (found.length > 0) {
+          found = [...found, ...(await failedChecks(client))];
+          return false;
+        }
         found = [...doubles, ...(await differencesOn(this.sheaf.directory, pods))];
         return found.length === 0;
       },

@@ -8,8 +8,9 @@ function pageServer(version: string): object {
     imagePullPolicy: 'Never',
     command: ['/bin/httpd', '-f', '-p', '8080', '-h', '/www'],
     env: [{ name: 'VERSION', value: version }],
-    readinessProbe: { httpGet: { path: '/index.html', port: 8080 }, periodSeconds: 1 },
-    livenessProbe: { exec: { command: ['/bin/sh', '-c', ':'] }, periodSeconds: 5 },
+    // A host with much else to do takes its time to answer.
+    readinessProbe: { httpGet: { path: '/index.html', port: 8080 }, periodSeconds: 1, timeoutSeconds: 20 },
+    livenessProbe: { exec: { command: ['/bin/sh', '-c', ':'] }, periodSeconds: 5, timeoutSeconds: 60 },
   };
 }
 

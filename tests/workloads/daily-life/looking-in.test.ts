@@ -33,7 +33,7 @@ describe('looking into a web Deployment, as its users do', { skip }, () => {
     const [pod = ''] = await pods();
     const { kubeconfig, directory } = scene.sheaf;
     // `script` gives kubectl a terminal of its own; its size comes a moment after the process has begun.
-    const inside = `stty rows 33 cols 91; kubectl exec -it ${pod} -- /bin/sh -c 'until stty size 2>/dev/null; do sleep 1; done; test -t 0 && test -t 1 && read line && echo "got $line"; exit 5'`;
+    const inside = `stty rows 33 cols 91; kubectl exec -it ${pod} -- /bin/sh -c 'until [ "$(stty size 2>/dev/null)" ]; do sleep 1; done; stty size; test -t 0 && test -t 1 && read line && echo "got $line"; exit 5'`;
     const { code, out } = await runProgram('script', ['-qec', inside, '/dev/null'], {
       env: { KUBECONFIG: kubeconfig, HOME: directory, SHELL: '/bin/sh' },
       input: 'typed\r',
