@@ -5,7 +5,7 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import type { JsonValue } from '@sheaf/base';
-import { Client, httpTransport, readKubeconfig, resources } from '@sheaf/client';
+import { Client, httpTransport, type ResourceRef, readKubeconfig, resources } from '@sheaf/client';
 import { packagedRepository } from '@sheaf/drivers/helm';
 import { guestArchive } from '@sheaf/testkit/containers/index';
 import { runProgram } from '../program.ts';
@@ -65,6 +65,15 @@ export class AddonHost {
     this.#sheaf = sheaf;
     const transport = httpTransport(readKubeconfig(await readFile(sheaf.kubeconfig, 'utf8')));
     this.#client = new Client({ transport, userAgent: 'test' });
+    await this.until('charts are served', async () => {
+      const kinds: readonly ResourceRef[] = [
+        resources.helmCharts,
+        resources.helmChartConfigs,
+        resources.addons,
+      ];
+      const lists = await Promise.allSettled(kinds.map((kind) => this.client.list(kind, { namespace })));
+      return lists.every(({ status }) => status === 'fulfilled');
+    });
     await this.until('its node takes pods', async () => {
       const { items } = await this.client.list(resources.nodes);
       return items.some(({ status }) =>

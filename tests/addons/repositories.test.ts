@@ -99,27 +99,30 @@ it(
   'charts come from repositories and registries of every sort; what is missing is named, with its field',
   { skip: addonsAreMissing ?? false },
   () =>
-    AddonHost.run(async (host) => {
-      await using servers = await Servers.start(host);
-      await makeReferences(host, servers);
-      const all = Object.entries(cases(servers));
-      for (const [name, [spec]] of all)
-        await host.client.create(resources.helmCharts, {
-          metadata: { namespace, name },
-          spec: { ...oneTry, ...spec },
+    AddonHost.run(
+      async (host) => {
+        await using servers = await Servers.start(host);
+        await makeReferences(host, servers);
+        const all = Object.entries(cases(servers));
+        for (const [name, [spec]] of all)
+          await host.client.create(resources.helmCharts, {
+            metadata: { namespace, name },
+            spec: { ...oneTry, ...spec },
+          });
+        const told: Record<string, unknown> = {};
+        await host.until('each chart has come to an end', async () => {
+          const { items } = await host.client.list(resources.helmCharts, { namespace });
+          for (const { metadata, status } of items) told[metadata.name ?? ''] = outcomeOf(status?.conditions);
+          return all.every(([name]) => told[name] !== undefined);
         });
-      const told: Record<string, unknown> = {};
-      await host.until('each chart has come to an end', async () => {
-        const { items } = await host.client.list(resources.helmCharts, { namespace });
-        for (const { metadata, status } of items) told[metadata.name ?? ''] = outcomeOf(status?.conditions);
-        return all.every(([name]) => told[name] !== undefined);
-      });
-      const unexpected = all.filter(([name, [, expected]]) => !isAsExpected(told[name], expected));
-      assert.deepEqual(
-        unexpected.map(([name]) => [name, told[name]]),
-        [],
-      );
-    }),
+        const unexpected = all.filter(([name, [, expected]]) => !isAsExpected(told[name], expected));
+        assert.deepEqual(
+          unexpected.map(([name]) => [name, told[name]]),
+          [],
+        );
+      },
+      { isBare: true },
+    ),
 );
 
 /** `undefined` while it goes on. */
