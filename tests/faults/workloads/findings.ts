@@ -19,7 +19,7 @@ export async function failedChecks(client: Client): Promise<readonly string[]> {
   return items
     .filter((event) => event['reason'] === 'Unhealthy')
     .slice(-10)
-    .map((event) => `${String(event['message'])} (${String(event['count'] ?? 1)} times)`);
+    .map((event) => `${String(event['message'])}`);
 }
 
 async function deploymentFindings(client: Client): Promise<readonly string[]> {
