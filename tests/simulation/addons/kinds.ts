@@ -27,9 +27,6 @@ const servedKinds: readonly ResourceRef[] = [
   resources.persistentVolumeClaims,
   resources.statefulSets,
   resources.events,
-  // Of what stays when an add-on is off.
-  resources.persistentVolumeClaims,
-  resources.statefulSets,
   resources.customResourceDefinitions,
   resources.apiServices,
 ];
