@@ -1,5 +1,6 @@
 import { type Condition, identityOf, type Waiting, waitingCondition, withCondition } from '@sheaf/api';
 import type { DataVolume } from '@sheaf/api/virtualization/index';
+import { isOwnedBy } from './claim-of-data-volume.ts';
 import { claimCondition, type DataVolumeFacts } from './plan.ts';
 import { sourceOrderOf } from './source-plan.ts';
 
@@ -59,7 +60,8 @@ function phaseOf(facts: DataVolumeFacts, waiting: Waiting | undefined): string {
 
 /** What has been there once stays so, whatever becomes of the claim. */
 function isDone({ dataVolume, claim }: DataVolumeFacts): boolean {
-  return claim?.status?.phase === 'Bound' || dataVolume.status?.phase === 'Succeeded';
+  const isBound = claim?.status?.phase === 'Bound' && isOwnedBy(claim, dataVolume);
+  return isBound || dataVolume.status?.phase === 'Succeeded';
 }
 
 function importPhase({ image, claim }: DataVolumeFacts, kind: 'upload' | 'download' | 'registry'): string {
@@ -114,7 +116,8 @@ function readyOf(
   facts: DataVolumeFacts,
   { phase, waiting }: { readonly phase: string; readonly waiting: Waiting | undefined },
 ): Claim {
-  if (phase === 'Succeeded') return { type: 'Ready', status: 'True', reason: 'Ready', message: '' };
+  if (phase === 'Succeeded' && !waiting)
+    return { type: 'Ready', status: 'True', reason: 'Ready', message: '' };
   return waitingCondition({ type: 'Ready', status: 'False' }, waiting ?? awaited(facts, phase));
 }
 

@@ -43,6 +43,7 @@ function wordOf(step: DataVolumeStep): string {
 
 describe('planDataVolume', () => {
   const going = { ...dataVolume, metadata: { ...dataVolume.metadata, deletionTimestamp: now } };
+  const released = { ...going, metadata: { ...going.metadata, finalizers: ['foregroundDeletion'] } };
   const sizeless = { ...dataVolume, spec: { ...dataVolume.spec, storage: {} } };
   const told = planDataVolumeStatus(factsOf({ image: failed }), { waiting: undefined, now });
   const toldFailed = { ...dataVolume, status: told };
@@ -67,6 +68,8 @@ describe('planDataVolume', () => {
     ],
     ['its claim is bound', { image: done, claim: boundClaim }, 'none'],
     ['deleted half way', { dataVolume: going, image: working }, 'remove-image'],
+    ['deleted, its claim is in use', { dataVolume: released, claim: boundClaim }, 'ClaimRemaining'],
+    ['deleted, nothing is left of it', { dataVolume: released }, 'none'],
     ['deleted, a volume has the image', { dataVolume: going, image: done, isImageOwned: true }, 'update'],
   ];
   for (const [name, facts, word] of cases)
@@ -91,6 +94,29 @@ describe('planDataVolumeStatus', () => {
       0,
       'True False True',
     ]);
+  });
+});
+
+describe('the status of a data volume', () => {
+  it('says what its deletion waits for, and not that it is ready', () => {
+    const going = {
+      ...dataVolume,
+      metadata: { ...dataVolume.metadata, deletionTimestamp: now, finalizers: [] },
+    };
+    const facts = factsOf({ dataVolume: going, claim: boundClaim });
+    const step = planDataVolume(facts);
+    const waiting = step.action === 'wait' ? step.waiting : assert.fail('it waits');
+    const ready = planDataVolumeStatus(facts, { waiting, now }).conditions?.find(
+      ({ type }) => type === 'Ready',
+    );
+    assert.equal(ready?.status, 'False');
+    assert.match(ready?.message ?? '', /stays as long as machines or Pods use it: stop what uses it/);
+  });
+
+  it('never takes a claim of others for its own', () => {
+    const others = { ...boundClaim, metadata: { name: 'd' } };
+    const facts = factsOf({ image: working, claim: others });
+    assert.equal(planDataVolumeStatus(facts, { waiting: undefined, now }).phase, 'ImportInProgress');
   });
 });
 

@@ -78,9 +78,10 @@ export function retryInMs({ image, dataVolume: { status }, nowMs }: DataVolumeFa
   return Math.max(0, Date.parse(told.lastHeartbeatTime ?? '') + restMs - nowMs);
 }
 
-function planDeletion({ dataVolume, isImageOwned, image }: DataVolumeFacts): DataVolumeStep {
+function planDeletion({ dataVolume, isImageOwned, image, claim }: DataVolumeFacts): DataVolumeStep {
   const { finalizers = [] } = dataVolume.metadata;
-  if (!finalizers.includes(imageFinalizer)) return none;
+  if (!finalizers.includes(imageFinalizer))
+    return claim && isOwnedBy(claim, dataVolume) ? wait(claimRemaining(claim)) : none;
   const rest = finalizers.filter((name) => name !== imageFinalizer);
   const released = withFinalizers(dataVolume, rest);
   if (isImageOwned || !image) return { action: 'update', dataVolume: released };
@@ -89,6 +90,17 @@ function planDeletion({ dataVolume, isImageOwned, image }: DataVolumeFacts): Dat
 
 function withFinalizers(dataVolume: DataVolume, finalizers: readonly string[]): DataVolume {
   return { ...dataVolume, metadata: { ...dataVolume.metadata, finalizers: [...finalizers] } };
+}
+
+/** Who deletes it in the foreground waits for its claim, which is not deleted while a machine or a Pod has it. */
+function claimRemaining({ metadata }: PersistentVolumeClaim): Waiting {
+  const { namespace = '', name = '' } = metadata;
+  return {
+    reason: 'ClaimRemaining',
+    text: 'It is being deleted, and goes when its claim has gone, which stays as long as machines or Pods use it: stop what uses it',
+    nature: 'transient',
+    object: { kind: 'PersistentVolumeClaim', namespace, name },
+  };
 }
 
 function takenName({ metadata }: DataVolume): Waiting {

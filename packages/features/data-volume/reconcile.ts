@@ -48,7 +48,8 @@ export async function reconcileDataVolume(
   const facts = await readDataVolume(parts, dataVolume, signal);
   const step = planDataVolume(facts);
   const waiting = await takeStep(parts, { step, facts }, signal);
-  if (step.action !== 'update' && dataVolume.metadata.deletionTimestamp === undefined)
+  const isGoing = dataVolume.metadata.deletionTimestamp !== undefined;
+  if (step.action === 'wait' || (step.action !== 'update' && !isGoing))
     await writeStatus(parts, { facts, waiting }, signal);
   if (waiting) return waitFor(waiting.text, waiting.nature === 'fault' ? faultMs : transientMs);
   const retryMs = retryInMs(facts);
