@@ -138,15 +138,23 @@ function claimFacts(
   { pod, volume, name }: { readonly pod: Pod; readonly volume: Volume; readonly name: string },
 ): ClaimFacts {
   const claim = claims.get(`${pod.metadata.namespace}/${name}`);
-  const isMadeForPod = volume.ephemeral !== undefined;
-  const foreignText = isMadeForPod && claim ? foreignClaimText(pod, claim) : undefined;
   return {
     name,
-    isMadeForPod,
-    ...(foreignText !== undefined && { foreignText }),
+    ...ownership(pod, volume, claim),
     isThere: claim !== undefined && claim.metadata.deletionTimestamp === undefined,
     isBound: claim?.status?.phase === 'Bound',
     waitsForUser:
       classes.get(claim?.spec?.storageClassName ?? '')?.volumeBindingMode === 'WaitForFirstConsumer',
   };
+}
+
+/** Whether the claim is to be made for the pod, and why it is not the pod's. */
+function ownership(
+  pod: Pod,
+  volume: Volume,
+  claim: PersistentVolumeClaim | undefined,
+): Pick<ClaimFacts, 'isMadeForPod' | 'foreignText'> {
+  if (volume.ephemeral === undefined) return {};
+  const foreignText = claim && foreignClaimText(pod, claim);
+  return { isMadeForPod: true, ...(foreignText !== undefined && { foreignText }) };
 }
