@@ -109,13 +109,7 @@ export class HelmWorld {
     const work: Work = { order: orderOf(pod), podUid, jobUids: ownerReferences.map(({ uid }) => uid) };
     const { release } = work.order;
     const other = [...this.#works.values()].find(({ order }) => order.release === release);
-    if (other) {
-      // The lock of the host holds; that it has to is a mistake, unless somebody has deleted the other's Job, or one Job has two pods for a moment.
-      if (!other.jobUids.some((uid) => this.excused.has(uid) || work.jobUids.includes(uid)))
-        this.violations.push(`two operations on the release ${release} at once`);
-      else this.#works.delete(other.podUid);
-      return this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
-    }
+    if (other) return this.#refuse(pod, work, other);
     this.#note('begins', work);
     this.#works.set(work.podUid, work);
     const known = this.releases.get(release);
@@ -129,6 +123,14 @@ export class HelmWorld {
     else if ((step === 'uninstall' || step === 'clear') && known)
       this.releases.set(release, { ...known, status: 'uninstalling' });
     await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
+  }
+
+  /** The lock of the host holds; that it has to is a mistake, unless somebody has deleted the other's Job, or one Job has two pods for a moment. */
+  #refuse(pod: Pod, work: Work, other: Work): Promise<void> {
+    if (other.jobUids.some((uid) => this.excused.has(uid) || work.jobUids.includes(uid)))
+      this.#works.delete(other.podUid);
+    else this.violations.push(`two operations on the release ${work.order.release} at once`);
+    return this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
   }
 
   async #finish(pod: Pod, work: Work): Promise<void> {
