@@ -64,7 +64,7 @@ describe('a file that was looked up', { skip: whySkipped, timeout: 180_000 }, ()
       await run(hypervisor, 'c', await fileOf(bench, 'v'));
     }));
 
-  it('and whose snapshot is told of late, is written to, and the driver waits for its machine', (context: TestContext) =>
+  it('and whose snapshot nobody has told of is written to, and what was prepared for it is void', (context: TestContext) =>
     withBoth(context, async (hypervisor, bench) => {
       await make(bench, blankOrder('v'));
       const file = await fileOf(bench, 'v');
@@ -74,11 +74,12 @@ describe('a file that was looked up', { skip: whySkipped, timeout: 180_000 }, ()
       await hypervisor.switchDisks('a', [{ name: 'disk-0', overlay }], signal);
       await hypervisor.end('a', signal);
       await run(hypervisor, 'b', file);
-      const told = bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
-      await assert.rejects(told, refusedAs('Conflict', /still written to below snapshot s/));
+      const tell = () => bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
+      await assert.rejects(tell, refusedAs('NotFound', /s has not been prepared; ask for it first/));
       assert.deepEqual(await fileOf(bench, 'v'), file);
+      assert.deepEqual(await bench.volumes.snapshot(order, signal), { overlay });
       await hypervisor.switchDisks('b', [{ name: 'disk-0', overlay }], signal);
-      await bench.volumes.snapshot({ ...order, isSwitched: true }, signal);
+      await tell();
       assert.deepEqual(await fileOf(bench, 'v'), overlay);
     }));
 

@@ -28,13 +28,18 @@ export function currentBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
-/** True while it can do anything: a zombie cannot. */
+/** True while it can do anything, or has files open. */
 export function isAlive(identity: ProcessIdentity, bootId: string): boolean {
   if (identity.bootId !== bootId) return false;
   const fields = statFields(identity.pid);
   if (fields === undefined) return false;
+  return fields[19] === identity.startTime && isGoing(fields);
+}
+
+/** A zombie is not, unless other threads of it are: its files and their locks are theirs, too. `fields`: the state, and what follows. */
+export function isGoing(fields: readonly string[]): boolean {
   const [state = ''] = fields;
-  return fields[19] === identity.startTime && !'ZXx'.includes(state);
+  return !'ZXx'.includes(state) || Number(fields[17]) > 1;
 }
 
 /** Sends a signal, if it is alive. */
@@ -76,7 +81,7 @@ export async function waitForSessionEnd(
 function hasSession(sessionId: number): boolean {
   return readdirSync('/proc').some((name) => {
     const fields = /^\d+$/.test(name) ? statFields(Number(name)) : undefined;
-    return fields?.[3] === String(sessionId) && !'ZXx'.includes(fields[0] ?? '');
+    return fields?.[3] === String(sessionId) && isGoing(fields);
   });
 }
 
