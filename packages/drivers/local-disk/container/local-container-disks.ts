@@ -56,6 +56,7 @@ export interface ContainerDisksParts {
   readonly retryMs: number;
 }
 
+const working: ContainerDiskObservation = { progress: { state: 'working', percent: 0 } };
 const longestRetryMs = 300_000;
 const lookMs = 50;
 
@@ -87,19 +88,25 @@ export class LocalContainerDisks implements ContainerDisks {
   async fetch(order: ContainerDiskOrder, signal: AbortSignal): Promise<ContainerDiskObservation> {
     signal.throwIfAborted();
     const id = keyOf(order);
+    // What ends from here on is told by the next call: what is looked at now may be from before.
+    const isUnderWay = this.#isUnderWay(id);
+    const isEnough = this.#isEnough(id, order);
     const present = await this.#present(id, signal);
-    if (present && this.#isEnough(id, order)) return observed(present);
+    if (present && isEnough) return observed(present);
+    if (isUnderWay && !this.#isUnderWay(id)) return working;
     if (order.policy === 'Never')
       return failed(
         `${order.reference} is not here, and the policy Never fetches nothing; use the policy IfNotPresent`,
         'fault',
       );
-    const job = this.#current(id, order) ?? this.#begin(id, order);
-    if (job.outcome && 'failure' in job.outcome)
-      return failed(job.outcome.failure.message, job.outcome.failure.nature);
-    if (!job.outcome) return { progress: { state: 'working', percent: 0 } };
-    const image = await this.#parts.images.find(job.outcome.imageId, signal);
-    return image ? observed(image) : { progress: { state: 'working', percent: 0 } };
+    return await this.#tell(this.#current(id, order) ?? this.#begin(id, order), signal);
+  }
+
+  async #tell({ outcome }: Job, signal: AbortSignal): Promise<ContainerDiskObservation> {
+    if (!outcome) return working;
+    if ('failure' in outcome) return failed(outcome.failure.message, outcome.failure.nature);
+    const image = await this.#parts.images.find(outcome.imageId, signal);
+    return image ? observed(image) : working;
   }
 
   async keepOnly(references: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
@@ -134,6 +141,11 @@ export class LocalContainerDisks implements ContainerDisks {
     const record = this.#parts.records.get(id);
     const image = record && (await this.#parts.images.find(record.imageId, signal));
     return image?.progress.state === 'done' ? image : undefined;
+  }
+
+  #isUnderWay(id: string): boolean {
+    const job = this.#jobs.get(id);
+    return job !== undefined && !job.outcome;
   }
 
   /** What is here need not be looked up again. */
