@@ -3,13 +3,10 @@ import { describe, it } from 'node:test';
 import type { KubeObject } from '@sheaf/api';
 import { leftoversText } from '@sheaf/api/addon/index';
 import type { ServedResource } from '@sheaf/client';
+import { served } from './chain.fixture.ts';
 import { followChain } from './chain.ts';
 import { findWaiting } from './waiting.ts';
 import { chainText } from './why.ts';
-
-function served(group: string, plural: string, kind: string, namespaced = true): ServedResource {
-  return { group, version: 'v1', plural, kind, namespaced, verbs: ['get', 'list'] };
-}
 
 const addons = served('harvesterhci.io', 'addons', 'Addon');
 const charts = served('helm.cattle.io', 'helmcharts', 'HelmChart');

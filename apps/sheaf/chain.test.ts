@@ -2,14 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '@sheaf/api';
 import type { ServedResource } from '@sheaf/client';
+import { served } from './chain.fixture.ts';
 import { followChain } from './chain.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { ControllerReport } from './connect.ts';
 import { chainText } from './why.ts';
-
-function served(group: string, plural: string, kind: string, namespaced = true): ServedResource {
-  return { group, version: 'v1', plural, kind, namespaced, verbs: ['get', 'list'] };
-}
 
 const namespaces = served('', 'namespaces', 'Namespace', false);
 const configMaps = served('', 'configmaps', 'ConfigMap');

@@ -76,7 +76,7 @@ try {
   if (isWanted('many') || isWanted('adopt')) await measureMany(parts);
   if (isWanted('adopt')) await measureAdoption(parts);
   if (isWanted('halted')) await measureHalted(parts);
-  await subject.stop();
+  await subject.clear();
   subject = undefined;
   if (isWanted('linux') && options.kernel !== undefined && options.busybox !== undefined)
     await measureLinux(options.kernel, options.busybox);

@@ -1,13 +1,13 @@
 import {
-  type AccessQuestion,
   type ApiExtensions,
   dataAnswer,
   jsonAnswer,
+  letInToNode,
   type PlainAnswer,
   type Route,
   type RouteRequest,
 } from '@sheaf/api';
-import { badRequest, type JsonObject, StatusError, toError } from '@sheaf/base';
+import { badRequest, type JsonObject, toError } from '@sheaf/base';
 import type { BundleNews, Bundles, LoadedBundle } from '@sheaf/ports';
 
 export interface BundleParts {
@@ -15,6 +15,7 @@ export interface BundleParts {
   readonly bundles: Bundles;
 }
 
+const subresource = 'bundles';
 const place = '/v1/sheaf/nodes/{node}/bundles';
 /** What an archive may have at most; its room on the disk is asked when its index has come. */
 const mostBytes = 2 ** 42;
@@ -42,13 +43,13 @@ export function bundleRoutes(parts: BundleParts): readonly Route[] {
 }
 
 async function list(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
-  await letIn(parts, request, 'list');
+  await letInToNode(request, { nodeName: parts.nodeName, subresource, verb: 'list' });
   return jsonAnswer(200, { items: parts.bundles.list().map(told) });
 }
 
 /** Refused as any request is until the archive has come whole; from then on each line tells one piece, and the last one the end. */
 async function load(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
-  await letIn(parts, request, 'create');
+  await letInToNode(request, { nodeName: parts.nodeName, subresource, verb: 'create' });
   const news = parts.bundles.load(request.body.stream(), request.signal)[Symbol.asyncIterator]();
   // Whoever goes away before the first line is read ends the load, too.
   request.signal.addEventListener('abort', () => void news.return?.(), { once: true });
@@ -80,7 +81,7 @@ function line(value: JsonObject): Uint8Array {
 }
 
 async function remove(parts: BundleParts, request: RouteRequest): Promise<PlainAnswer> {
-  await letIn(parts, request, 'delete');
+  await letInToNode(request, { nodeName: parts.nodeName, subresource, verb: 'delete' });
   const { id = '' } = request.parameters;
   if (!idPattern.test(id))
     throw badRequest(
@@ -88,15 +89,6 @@ async function remove(parts: BundleParts, request: RouteRequest): Promise<PlainA
     );
   const { kept } = await parts.bundles.remove(id, request.signal);
   return jsonAnswer(200, { kept: [...kept] });
-}
-
-async function letIn({ nodeName }: BundleParts, request: RouteRequest, verb: string): Promise<void> {
-  const { node: name = '' } = request.parameters;
-  const question: AccessQuestion = { verb, group: '', resource: 'nodes', subresource: 'bundles', name };
-  await request.authorize(question);
-  if (name === nodeName) return;
-  const message = `this Sheaf runs the node ${nodeName}, and knows nothing of the bundles of ${name}`;
-  throw new StatusError({ reason: 'NotFound', message });
 }
 
 function told({

@@ -2,42 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Waiting } from '@sheaf/api';
 import { retryAnnotation } from '@sheaf/api/addon/index';
-import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { ContainerState, Job, Pod, PodStatus } from '@sheaf/api/workload/index';
+import { annotated, chart, factsOf, fresh, going, withSpec } from './chart-facts.fixture.ts';
 import { operationJob } from './chart-job.ts';
-import { chartLabel, managerAnnotation, removalFinalizer } from './chart-names.ts';
+import { chartLabel, managerAnnotation } from './chart-names.ts';
 import { planChartStatus } from './chart-status.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
-
-const fresh: HelmChart = {
-  metadata: { namespace: 'default', name: 'web', uid: 'chart', generation: 1 },
-  spec: { chart: 'web', repo: 'http://charts.example', version: '1.0.0', valuesContent: 'a: 1' },
-};
-const chart: HelmChart = {
-  ...fresh,
-  metadata: {
-    ...fresh.metadata,
-    finalizers: [removalFinalizer],
-    annotations: { [managerAnnotation]: 'helm-controller' },
-  },
-};
-const going: HelmChart = { ...chart, metadata: { ...chart.metadata, deletionTimestamp: 'now' } };
-
-function withSpec(spec: HelmChart['spec'] & {}): HelmChart {
-  return { ...chart, metadata: { ...chart.metadata, generation: 2 }, spec: { ...chart.spec, ...spec } };
-}
-
-function factsOf(facts: Partial<ChartFacts> = {}): ChartFacts {
-  return {
-    chart,
-    config: undefined,
-    referred: new Map(),
-    jobs: [],
-    pods: [],
-    isNamespaceEnding: false,
-    ...facts,
-  };
-}
 
 /** As the server has it. */
 function job(kind: 'install' | 'delete' = 'install', of = factsOf(), ends?: 'Complete' | 'Failed'): Job {
@@ -227,13 +197,6 @@ describe('planChart', () => {
   });
 });
 
-function annotated(name: string, text: string): HelmChart {
-  return {
-    ...chart,
-    metadata: { ...chart.metadata, annotations: { ...chart.metadata.annotations, [name]: text } },
-  };
-}
-
 describe('what an operation waits for', () => {
   const cases: readonly [string, PodStatus, string, string][] = [
     [
@@ -347,66 +310,5 @@ describe('what an operation waits for', () => {
       ],
     });
     assert.equal(planChartStatus({ ...facts, chart: next ?? chart }, { action: 'none' }), undefined);
-  });
-});
-
-describe('the order of an operation', () => {
-  it('has the values in their order, those of the configuration last', () => {
-    const full = withSpec({
-      values: { b: 2 },
-      valuesSecrets: [
-        { name: 'more', keys: ['x', 'y'] },
-        { name: 'other', keys: ['z'], ignoreUpdates: true },
-      ],
-      set: { on: 'true', text: 'a,b', count: 3 },
-    });
-    const config = {
-      metadata: { name: 'web' },
-      spec: { valuesContent: 'c: 3', failurePolicy: 'abort' as const },
-    };
-    const { spec } = operationJob(factsOf({ chart: full, config }), 'install').spec.template;
-    const [helm] = spec.containers;
-    assert.match(
-      JSON.stringify(spec.volumes?.[0]?.projected),
-      /000-HelmChart-ValuesContent.*001-HelmChart-Values\.yaml.*more.*002-HelmChart-ValuesSecret.*003.*other.*004.*values-1-000-HelmChartConfig-ValuesContent/,
-    );
-    assert.deepEqual(helm?.args, [
-      'install',
-      '--version',
-      '1.0.0',
-      '--set',
-      'count=3',
-      '--set',
-      'on=true',
-      '--set-string',
-      'text=a\\,b',
-    ]);
-    assert.ok(helm?.env?.some(({ name, value }) => name === 'FAILURE_POLICY' && value === 'abort'));
-  });
-
-  it('is another one for other values, content, secrets, limits and tries, and the same for a Secret whose updates are ignored', () => {
-    const referred = (data: object, name = 'more') =>
-      new Map([[`Secret/${name}`, { metadata: { name }, data }]]);
-    const watched = withSpec({ valuesSecrets: [{ name: 'more', keys: ['x'] }] });
-    const ignored = withSpec({ valuesSecrets: [{ name: 'more', keys: ['x'], ignoreUpdates: true }] });
-    const hash = (facts: Partial<ChartFacts>): string =>
-      JSON.stringify(operationJob(factsOf(facts), 'install').spec.template.metadata?.annotations);
-    const hashes = [
-      hash({}),
-      hash({ chart: withSpec({ valuesContent: 'a: 2' }) }),
-      hash({ chart: withSpec({ chartContent: 'H4s=' }) }),
-      hash({ chart: withSpec({ backOffLimit: 5 }) }),
-      hash({ chart: withSpec({ version: '2.0.0' }) }),
-      hash({ chart: annotated(retryAnnotation, '1') }),
-      hash({ config: { metadata: {}, spec: { valuesContent: 'b: 1' } } }),
-      hash({ chart: watched, referred: referred({ x: 'MQ==' }) }),
-      hash({ chart: watched, referred: referred({ x: 'Mg==' }) }),
-    ];
-    assert.equal(new Set(hashes).size, hashes.length);
-    assert.equal(hash({ chart: watched, referred: referred({ x: 'MQ==', y: '' }) }), hashes.at(-2));
-    assert.equal(
-      hash({ chart: ignored, referred: referred({ x: 'MQ==' }) }),
-      hash({ chart: ignored, referred: referred({ x: 'Mg==' }) }),
-    );
   });
 });

@@ -1,4 +1,4 @@
-import { type AccessQuestion, emptyAnswer, jsonAnswer, type Route, type RouteRequest } from '@sheaf/api';
+import { emptyAnswer, jsonAnswer, letInToNode, type Route, type RouteRequest } from '@sheaf/api';
 import { badRequest, type JsonObject, StatusError } from '@sheaf/base';
 import type { Client } from '@sheaf/client';
 import { type ContainerImage, type ContainerImages, type Containers, readImageName } from '@sheaf/ports';
@@ -11,6 +11,7 @@ export interface ImageParts {
   readonly containers: Pick<Containers, 'listContainers'>;
 }
 
+const subresource = 'images';
 const place = '/v1/sheaf/nodes/{node}/images';
 /** What an archive may have at most; its room on the disk is asked before. */
 const mostBytes = 2 ** 40;
@@ -41,7 +42,7 @@ export function imageRoutes(parts: ImageParts): readonly Route[] {
 }
 
 async function list(parts: ImageParts, request: RouteRequest): Promise<ReturnType<typeof jsonAnswer>> {
-  await letIn(parts, request, 'list');
+  await letInToNode(request, { nodeName: parts.nodeName, subresource, verb: 'list' });
   const [images, users] = await Promise.all([
     parts.images.list(request.signal),
     usersByImage(parts, request.signal),
@@ -50,7 +51,7 @@ async function list(parts: ImageParts, request: RouteRequest): Promise<ReturnTyp
 }
 
 async function load(parts: ImageParts, request: RouteRequest): Promise<ReturnType<typeof jsonAnswer>> {
-  await letIn(parts, request, 'create');
+  await letInToNode(request, { nodeName: parts.nodeName, subresource, verb: 'create' });
   const bytes = Number(request.query.get('size') ?? '');
   if (!Number.isSafeInteger(bytes) || bytes <= 0)
     throw badRequest('the size of the archive is missing; add size=BYTES to the query');
@@ -66,7 +67,7 @@ async function load(parts: ImageParts, request: RouteRequest): Promise<ReturnTyp
 }
 
 async function remove(parts: ImageParts, request: RouteRequest): Promise<ReturnType<typeof emptyAnswer>> {
-  await letIn(parts, request, 'delete');
+  await letInToNode(request, { nodeName: parts.nodeName, subresource, verb: 'delete' });
   const { images } = parts;
   const { reference: text = '' } = request.parameters;
   const reference = imageId.test(text) ? text : readImageName(text)?.stored;
@@ -84,17 +85,6 @@ async function remove(parts: ImageParts, request: RouteRequest): Promise<ReturnT
   if (!(await images.find(found.id, request.signal)))
     await releaseImage(parts.client, found.id, request.signal);
   return emptyAnswer(204);
-}
-
-async function letIn({ nodeName }: ImageParts, request: RouteRequest, verb: string): Promise<void> {
-  const { node: name = '' } = request.parameters;
-  const question: AccessQuestion = { verb, group: '', resource: 'nodes', subresource: 'images', name };
-  await request.authorize(question);
-  if (name !== nodeName)
-    throw new StatusError({
-      reason: 'NotFound',
-      message: `this Sheaf runs the node ${nodeName}, and knows nothing of the images of ${name}`,
-    });
 }
 
 /** Pods by the images that containers of theirs are made from, such as `default/web`. */
