@@ -95,7 +95,11 @@ function ownershipComplaints({ objects }: GoalFacts): readonly string[] {
   return all.flatMap(([resource, object]) => {
     const { ownerReferences = [] } = object.metadata;
     const lost = ownerReferences.find(({ uid }) => !uids.has(uid));
-    return lost ? [`${nameOf(resource, object)} has an owner that is gone: ${lost.kind} ${lost.name}`] : [];
+    // One that is in use goes when its user does.
+    const isGoing = isDeleting(object) && isUsed(object, objects);
+    return lost && !isGoing
+      ? [`${nameOf(resource, object)} has an owner that is gone: ${lost.kind} ${lost.name}`]
+      : [];
   });
 }
 

@@ -39,7 +39,7 @@ async function answerFor(image: string, imagePullPolicy?: string): Promise<strin
     const container = { name: 'a', image, ...(imagePullPolicy && { imagePullPolicy }) };
     const pod = { metadata: { uid: 'u' }, spec: { containers: [] } };
     const answer = await keeper.find({ pod, container, runId: 'u_a_0' }, new AbortController().signal);
-    return Object.keys(answer).join(' ');
+    return Object.keys(answer)[0] ?? '';
   } finally {
     keeper.dispose();
     images.dispose();

@@ -28,7 +28,8 @@ export type ImageAnswer =
   | { readonly image: ContainerImage }
   /** `retryMs`: look again then, if nothing is announced before. */
   | { readonly problem: StartProblem; readonly retryMs: number }
-  | { readonly pulling: true };
+  /** `failure`: why the last pull did not get it. */
+  | { readonly pulling: true; readonly failure: string | undefined };
 
 interface Failure {
   readonly atMs: number;
@@ -151,7 +152,7 @@ export class ImageKeeper implements Disposable {
         { id: runId, reference, ...(credentials && { credentials }) },
         signal,
       );
-      if (progress.state === 'working') return { pulling: true };
+      if (progress.state === 'working') return { pulling: true, failure: this.#failures.get(runId)?.message };
       if (progress.state === 'failed') return this.#failed(need, progress.message);
       return this.#done(need, progress.image);
     } catch (error) {

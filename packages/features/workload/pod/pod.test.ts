@@ -218,6 +218,15 @@ describe('a pod', () => {
       await world.until(
         async () => (await statusOf(world, 'b'))?.state?.waiting?.reason === 'ImagePullBackOff',
       );
+      await world.until(async () => {
+        const waiting = (await statusOf(world, 'b'))?.state?.waiting;
+        assert.match(
+          waiting?.reason ?? '',
+          /^(ErrImagePull|ImagePullBackOff)$/,
+          'a new try hides no failure',
+        );
+        return /pulled again/.test(waiting?.message ?? '');
+      });
       await world.client.create(resources.configMaps, {
         metadata: { namespace: 'default', name: 'config' },
         data: { color: 'blue' },

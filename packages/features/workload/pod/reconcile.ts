@@ -239,9 +239,8 @@ async function startRun(
     signal,
   );
   if (result.state === 'started') outcome.waits.push(0);
-  if (result.state !== 'failed') return;
-  outcome.problems.set(step.order.container.name, result.problem);
-  outcome.waits.push(result.retryMs);
+  else outcome.problems.set(step.order.container.name, result.problem);
+  if (result.state === 'failed') outcome.waits.push(result.retryMs);
 }
 
 function isKubernetes({ metadata }: Service): boolean {

@@ -51,7 +51,7 @@ export interface LaunchFacts {
 export type LaunchOutcome =
   | { readonly state: 'started' }
   /** Its image is on the way. */
-  | { readonly state: 'waiting' }
+  | { readonly state: 'waiting'; readonly problem: StartProblem }
   | { readonly state: 'failed'; readonly problem: StartProblem; readonly retryMs: number };
 
 const retryMs = 10_000;
@@ -78,7 +78,8 @@ export class RunLauncher {
     const { uid } = identityOf(pod);
     const runId = containerId(uid, { container: order.container.name, attempt: order.attempt });
     const answer = await images.find({ pod, container: order.container, runId }, signal);
-    if ('pulling' in answer) return { state: 'waiting' };
+    if ('pulling' in answer)
+      return { state: 'waiting', problem: pullOf(order.container, pod, answer.failure) };
     if ('problem' in answer) return { state: 'failed', ...answer };
     const messageFile = await this.#options.volumes.ensureMessageFile(uid, runId, signal);
     const planned = planRun(order, { ...facts, image: answer.image, runId, messageFile });
@@ -205,4 +206,12 @@ function commandOf(
     ...(command && { entryPoint: expanded(command) }),
     ...(args && { arguments: expanded(args) }),
   };
+}
+
+/** A pull that follows a failed one does not hide it. */
+function pullOf({ name, image }: Container, { spec }: Pod, failure: string | undefined): StartProblem {
+  if (failure !== undefined)
+    return { reason: 'ErrImagePull', message: `${failure}; it is being pulled again` };
+  const isInit = spec.initContainers?.some((each) => each.name === name) === true;
+  return { reason: isInit ? 'PodInitializing' : 'ContainerCreating', message: `Pulling image "${image}"` };
 }
