@@ -58,9 +58,14 @@ export class AddonHost {
     return this.#client;
   }
 
-  async start(): Promise<void> {
-    // Where it was before: whoever is at work on the host goes on with it.
-    const listen = this.#sheaf && new URL(this.#sheaf.url).host;
+  get url(): string {
+    if (!this.#sheaf) throw new Error('Sheaf does not run');
+    return this.#sheaf.url;
+  }
+
+  /** Where it was before, unless `isElsewhere`: whoever is at work on the host goes on with it. */
+  async start({ isElsewhere = false }: { readonly isElsewhere?: boolean } = {}): Promise<void> {
+    const listen = isElsewhere ? undefined : this.#sheaf && new URL(this.#sheaf.url).host;
     const sheaf = await startSheaf({ directory: this.directory, ...(listen !== undefined && { listen }) });
     this.#sheaf = sheaf;
     const transport = httpTransport(readKubeconfig(await readFile(sheaf.kubeconfig, 'utf8')));

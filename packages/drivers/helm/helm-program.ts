@@ -51,5 +51,12 @@ export function helmProgram({ source, serverAddress, chartsDirectory }: HelmProg
     variables,
     userId: helmUserId,
     problem: () => source.problem(),
+    // Sheaf was killed and has come back elsewhere: Helm would wait at the old address for as long as it has patience.
+    whyInVain({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }) {
+      const now = serverAddress();
+      const then = `${host}:${port}`;
+      if (now === '' || now === then) return undefined;
+      return `the API server is at ${now} now, and this was begun when it was at ${then}`;
+    },
   };
 }

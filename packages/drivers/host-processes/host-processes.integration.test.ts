@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testContainers } from '@sheaf/ports/containers/containers.contract';
 import { ContainersScene } from '@sheaf/ports/containers/containers-scene.fixture';
+import { isAlive } from '../qemu/process-identity.ts';
+import { HostProcesses } from './host-processes.ts';
 import { HostProcessWorld, hostLacks } from './host-world.fixture.ts';
 import { readClaim } from './run-files.ts';
 import { processesOfRun } from './run-processes.ts';
@@ -88,6 +90,39 @@ describe('programs of the host', () => {
     assert.deepEqual(await scene.endOf('one'), { cause: 'lost', message: 'what watched over it was killed' });
     assert.deepEqual(processesOfRun('one', undefined), []);
     assert.equal((await scene.start('one', ['stay'])).state, 'ended');
+  });
+
+  check('ends what cannot succeed any more with its reason, and begins it no more', async (scene, world) => {
+    const [guest] = world.programs;
+    assert.ok(guest);
+    const moveTo = (place: string): void => {
+      const whyInVain = ({ PLACE = '' }: Readonly<Record<string, string>>): string | undefined =>
+        PLACE === place ? undefined : `it is at ${place} now, and was at ${PLACE}`;
+      world.programs = [{ ...guest, environment: { ...guest.environment, PLACE: place }, whyInVain }];
+      scene.reopen();
+    };
+    moveTo('home');
+    await scene.sandbox();
+    await scene.start('one', ['print ready', 'stay']);
+    await scene.shows('one', 'ready');
+    const spec = await scene.spec('two', ['print ran']);
+    await new HostProcesses(world.options()).makeRun(spec);
+    const claim = await readClaim(world.files.run('one'));
+    assert.ok(claim);
+    moveTo('sea');
+    const end = { cause: 'lost', message: 'it is at sea now, and was at home' };
+    // However many look at once, and whoever was about to begin.
+    const ids = ['one', 'two', 'one', 'two', 'one'];
+    const seen = await Promise.all(ids.map((id) => scene.containers.findContainer(id, scene.signal)));
+    assert.deepEqual(
+      seen.map((run) => run?.end),
+      ids.map(() => end),
+    );
+    assert.equal(isAlive(claim, claim.bootId), false);
+    assert.deepEqual(processesOfRun('one', undefined), []);
+    assert.deepEqual((await scene.containers.startContainer(spec, scene.signal)).end, end);
+    assert.equal(await scene.log('two'), '');
+    assert.equal(await scene.output('three', ['variable PLACE']), 'sea\n');
   });
 
   check('runs on whoever is killed, and is begun once by whoever comes', async (scene, world) => {

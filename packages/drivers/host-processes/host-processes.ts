@@ -9,12 +9,13 @@ import type {
   SandboxObservation,
   SandboxSpec,
 } from '@sheaf/ports';
-import { isAlive } from '../qemu/process-identity.ts';
+import { isAlive, signalProcess, waitForExit } from '../qemu/process-identity.ts';
 import { type HostProgram, rootVariable, runVariable } from './host-program.ts';
 import { isReachable } from './reachable.ts';
 import { refusals } from './refusals.ts';
 import {
   makeWhole,
+  type RunEnd,
   RunFiles,
   type RunOrder,
   readClaim,
@@ -36,6 +37,11 @@ export interface HostProcessesOptions {
   readonly programs: readonly HostProgram[];
   readonly bootId: string;
 }
+
+/** Takes the place of a watcher: the kernel gives no such number to a process. */
+const nobody = 2 ** 22 + 1;
+/** A process that was killed and is still there after this waits in the kernel. */
+const killMs = 30_000;
 
 /** Runs and sandboxes as they are in their files and among the processes of the host; nothing is remembered. */
 export class HostProcesses {
@@ -76,7 +82,7 @@ export class HostProcesses {
   }
 
   async markEnded(sandboxId: string): Promise<void> {
-    await writeOnce(join(this.files.sandbox(sandboxId), 'ended'), '{}', 'driver');
+    await writeOnce(join(this.files.sandbox(sandboxId), 'ended'), '{}');
   }
 
   async removeSandbox(id: string): Promise<void> {
@@ -95,25 +101,51 @@ export class HostProcesses {
     const program = await readProgram(run);
     const common = { id, sandboxId, title, labels, imageId, createdAt };
     const started = program === undefined ? {} : { startedAt: program.startedAt };
-    const end = (await readEnd(run)) ?? (await this.#endOfUnwatched(run, order));
+    const end =
+      (await readEnd(run)) ?? (await this.#endOfUnwatched(run, order)) ?? (await this.#endInVain(run, order));
     if (end) return { ...common, ...started, state: 'ended', ...end };
     if (!program) return { ...common, state: 'starting' };
     return { ...common, ...started, state: 'running', processId: program.identity.pid };
   }
 
-  async #endOfUnwatched(run: string, { id, bootId }: RunOrder): ReturnType<typeof readEnd> {
+  async #endOfUnwatched(run: string, { id, bootId }: RunOrder): Promise<RunEnd | undefined> {
     const claim = await readClaim(run);
     const isOfThisBoot = bootId === this.#bootId;
     if (isOfThisBoot && (!claim || isAlive(claim, this.#bootId))) return undefined;
     // Its end may have been written since it was looked for.
     const written = await readEnd(run);
     if (written) return written;
-    if (isOfThisBoot)
-      while (killRun(id, undefined) > 0) await new Promise((resolve) => setImmediate(resolve));
-    const message = isOfThisBoot ? 'what watched over it was killed' : 'the host has restarted';
+    return isOfThisBoot
+      ? this.#endForGood(run, id, 'what watched over it was killed')
+      : this.#writeEnd(run, 'the host has restarted');
+  }
+
+  /** It is ended with what watches over it, so that the reason is told and not the signal; nobody begins it afterwards. */
+  async #endInVain(run: string, order: RunOrder): Promise<RunEnd | undefined> {
+    const { id, reference, environment } = order;
+    const program = this.programs.find((each) => each.reference === reference);
+    const why = program?.whyInVain?.(environment);
+    if (why === undefined) return undefined;
+    await writeOnce(join(run, 'claim'), `${nobody} 0 ${this.#bootId}\n`);
+    const claim = await readClaim(run);
+    if (claim) {
+      signalProcess(claim, this.#bootId, 'SIGKILL');
+      const limits = { bootId: this.#bootId, clock: this.clock, limitMs: killMs };
+      if (!(await waitForExit(claim, limits))) throw refusals.notEnding(id);
+    }
+    return (await readEnd(run)) ?? this.#endForGood(run, id, why);
+  }
+
+  async #endForGood(run: string, id: string, why: string): Promise<RunEnd> {
+    while (killRun(id, undefined) > 0) await new Promise((resolve) => setImmediate(resolve));
+    return this.#writeEnd(run, why);
+  }
+
+  /** Whoever comes second of two finds what the first has written. */
+  async #writeEnd(run: string, message: string): Promise<RunEnd> {
     const end = { end: { cause: 'lost', message } as const, endedAt: this.clock.now() };
-    await writeOnce(join(run, 'end'), JSON.stringify(end), 'driver');
-    return end;
+    await writeOnce(join(run, 'end'), JSON.stringify(end));
+    return (await readEnd(run)) ?? end;
   }
 
   async runs(): Promise<readonly ContainerObservation[]> {
@@ -157,6 +189,7 @@ export class HostProcesses {
       title,
       labels,
       imageId,
+      reference: program.reference,
       createdAt: this.clock.now(),
       bootId: this.#bootId,
       stopSignal: spec.stopSignal ?? 'SIGTERM',

@@ -12,6 +12,8 @@ export interface HostProgram {
   readonly userId: number;
   /** Why it cannot be run on this host now, and the way out. */
   readonly problem?: () => { readonly reason: string; readonly wayOut: string } | undefined;
+  /** Why what was begun with this environment cannot succeed any more, whatever it does; `undefined`: it may. */
+  readonly whyInVain?: (environment: Readonly<Record<string, string>>) => string | undefined;
 }
 
 /** Where a program finds what is mounted: the container's path follows. */

@@ -11,6 +11,7 @@ import type {
 } from '@sheaf/ports/containers/containers.contract';
 import { currentBootId } from '../qemu/process-identity.ts';
 import { systemClock } from '../system/system-clock.ts';
+import type { HostProcessesOptions } from './host-processes.ts';
 import type { HostProgram } from './host-program.ts';
 import { openHostProcesses } from './open-host-processes.ts';
 import { RunFiles, readClaim } from './run-files.ts';
@@ -58,14 +59,13 @@ export class HostProcessWorld implements ContainersWorld {
   }
 
   open(): ReturnType<typeof openHostProcesses> {
-    const { programs } = this;
-    this.#opened = openHostProcesses({
-      directory: this.files.directory,
-      clock: systemClock,
-      programs,
-      bootId: this.#boot,
-    });
+    this.#opened = openHostProcesses(this.options());
     return this.#opened;
+  }
+
+  options(): HostProcessesOptions {
+    const { files, programs } = this;
+    return { directory: files.directory, clock: systemClock, programs, bootId: this.#boot };
   }
 
   archive(): AsyncIterable<Uint8Array> {

@@ -10,6 +10,8 @@ export interface RunOrder {
   readonly title: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly imageId: string;
+  /** Of the program. Absent: begun by an earlier release, which did not write it down. */
+  readonly reference?: string;
   readonly createdAt: number;
   readonly bootId: string;
   readonly stopSignal: string;
@@ -106,9 +108,12 @@ export async function readProgram(
   return readJson(join(run, 'program'));
 }
 
+let writes = 0;
+
 /** @returns false if someone else has written it */
-export async function writeOnce(path: string, text: string, writer: string): Promise<boolean> {
-  const own = `${path}.${writer}`;
+export async function writeOnce(path: string, text: string): Promise<boolean> {
+  writes += 1;
+  const own = `${path}.${process.pid}-${writes}`;
   await writeFile(own, text);
   try {
     await link(own, path);

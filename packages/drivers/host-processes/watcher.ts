@@ -23,7 +23,7 @@ if (order && (await claim(order))) await watch(order);
 async function claim({ bootId }: RunOrder): Promise<boolean> {
   const own = identityOf(process.pid, bootId);
   const text = `${own?.pid} ${own?.startTime} ${bootId}\n`;
-  return writeOnce(join(run, 'claim'), text, String(process.pid));
+  return writeOnce(join(run, 'claim'), text);
 }
 
 async function watch({

@@ -138,7 +138,7 @@ function terminated(run: ContainerRun, { messages }: StatusExtras): ContainerSta
   const { startedAt, endedAt, createdAt, id } = observed;
   const said = messages.get(id);
   const { exitCode, reason, message } = endOf(observed.end);
-  const text = said ?? message;
+  const text = said || message;
   return {
     exitCode,
     reason,

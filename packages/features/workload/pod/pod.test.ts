@@ -269,6 +269,11 @@ describe('a pod', () => {
         async () => (await statusOf(world, 'a'))?.restartCount === 1 && (await isReady(world)),
       );
       assert.equal((await statusOf(world, 'i'))?.restartCount, 1);
+      const before = (await statusOf(world, 'a'))?.lastState?.terminated;
+      assert.deepEqual(
+        [before?.exitCode, before?.reason, before?.message],
+        [137, 'ContainerStatusUnknown', 'the host was restarted'],
+      );
       await world.client.delete(
         resources.pods,
         { namespace: 'default', name: 'pod' },
