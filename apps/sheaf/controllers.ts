@@ -35,7 +35,7 @@ import { controllersUser, systemGroups } from './controllers-user.ts';
 import { registerMachineControllers } from './machine-controllers.ts';
 import type { MachineHost } from './machine-host.ts';
 import { installStorage, registerStorageControllers } from './storage-controllers.ts';
-import { registerWorkloadControllers } from './workload-controllers.ts';
+import { installAddons, registerWorkloadControllers } from './workload-controllers.ts';
 
 export interface ControllersOptions extends SettingOptions {
   readonly handle: ApiHandler;
@@ -62,12 +62,14 @@ export interface Controllers {
   stop(): Promise<void>;
 }
 
-/** How long the server's start waits for its kinds; without them it serves everything else. */
-const kindsBoundMs = 10_000;
+/** How long the server's start waits for its kinds on the busiest host; without them it serves everything else. */
+const kindsBoundMs = 100_000;
 /** Likewise for its settings. */
 const settingsBoundMs = 5000;
 /** Likewise for its storage classes. */
 const storageBoundMs = 5000;
+/** Likewise for the add-ons that come with it. */
+const addonsBoundMs = 5000;
 
 /** Makes what every control plane has, then starts the controllers. Resolves when the first part is done. */
 export async function startControllers(options: ControllersOptions): Promise<Controllers> {
@@ -86,6 +88,7 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   const keeper = await installKinds(client, { clock, logger, boundMs: kindsBoundMs });
   await installSettings({ client, clock, logger, environment: options.environment }, settingsBoundMs);
   await installStorage(client, { clock, logger, boundMs: storageBoundMs });
+  await installAddons(client, { clock, logger, boundMs: addonsBoundMs });
   registerAll(manager, keeper, options);
   const started = manager
     .start()

@@ -1,5 +1,6 @@
-import { resources } from '@sheaf/client';
-import { register as registerAddon } from '@sheaf/features/addon';
+import { type Clock, type Logger, toError } from '@sheaf/base';
+import { type Client, resources } from '@sheaf/client';
+import { makePackaged, register as registerAddon } from '@sheaf/features/addon';
 import { register as registerHelmChart } from '@sheaf/features/helm-chart';
 import { registerReach, register as registerService } from '@sheaf/features/service';
 import { register as registerUpgrade } from '@sheaf/features/upgrade';
@@ -49,6 +50,25 @@ export function registerWorkloadControllers(
     disk: async (signal) => (await host.facts.read(signal)).disk,
     isBundled: ({ tags, digests }) => [...tags, ...digests].some((name) => bundles.hasImage(name)),
   });
+}
+
+/**
+ * Makes the add-ons that come with the release, so that whoever looks first sees all of them. Never fails, and takes `boundMs` at
+ * most: their controller keeps at it.
+ */
+export async function installAddons(
+  client: Client,
+  { clock, logger, boundMs }: { readonly clock: Clock; readonly logger: Logger; readonly boundMs: number },
+): Promise<void> {
+  const stop = new AbortController();
+  const timer = clock.schedule(boundMs, () => stop.abort(new Error('the server starts without them')));
+  try {
+    await makePackaged(client, stop.signal);
+  } catch (error) {
+    logger.warn('the packaged add-ons could not be made', { cause: toError(error) });
+  } finally {
+    timer.dispose();
+  }
 }
 
 /** Services are reached where pods run. */

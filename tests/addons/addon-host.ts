@@ -5,7 +5,7 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import type { JsonValue } from '@sheaf/base';
-import { Client, httpTransport, type ResourceRef, readKubeconfig, resources } from '@sheaf/client';
+import { Client, httpTransport, readKubeconfig, resources } from '@sheaf/client';
 import { packagedRepository } from '@sheaf/drivers/helm';
 import { guestArchive } from '@sheaf/testkit/containers/index';
 import { runProgram } from '../program.ts';
@@ -17,6 +17,8 @@ const chartPath = fileURLToPath(new URL('./chart', import.meta.url));
 const mainPath = fileURLToPath(new URL('../../apps/sheaf/main.ts', import.meta.url));
 const guestTag = 'localhost/test/guest:1';
 export const namespace = 'default';
+/** Add-ons that each Sheaf has. */
+const packagedCount = 8;
 /** Bounds the waiting of a test; nothing that is asserted. */
 const patienceMs = 180_000;
 
@@ -70,15 +72,11 @@ export class AddonHost {
     this.#sheaf = sheaf;
     const transport = httpTransport(readKubeconfig(await readFile(sheaf.kubeconfig, 'utf8')));
     this.#client = new Client({ transport, userAgent: 'test' });
-    await this.until('charts are served', async () => {
-      const kinds: readonly ResourceRef[] = [
-        resources.helmCharts,
-        resources.helmChartConfigs,
-        resources.addons,
-      ];
-      const lists = await Promise.allSettled(kinds.map((kind) => this.client.list(kind, { namespace })));
-      return lists.every(({ status }) => status === 'fulfilled');
-    });
+    // Whoever has read that it is ready may ask for them.
+    await this.client.list(resources.helmCharts);
+    await this.client.list(resources.helmChartConfigs);
+    const { items } = await this.client.list(resources.addons);
+    if (items.length < packagedCount) throw new Error(`Sheaf is ready, and has ${items.length} add-ons`);
     await this.until('its node takes pods', async () => {
       const { items } = await this.client.list(resources.nodes);
       return items.some(({ status }) =>

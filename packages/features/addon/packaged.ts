@@ -1,7 +1,7 @@
 import { experimentalLabel } from '@sheaf/api/addon/index';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import { StatusError } from '@sheaf/base';
-import { type Client, refOf, resources } from '@sheaf/client';
+import { type Client, resources } from '@sheaf/client';
 import { done, type ReconcileResult } from '@sheaf/runtime';
 
 /** Where the charts of a release are; with a bundle loaded, the host has them itself. */
@@ -93,16 +93,24 @@ export function packagedAddons(): readonly Addon[] {
 
 /** Makes what is missing; what is there is its owner's. */
 export async function makePackaged(client: Client, signal: AbortSignal): Promise<ReconcileResult> {
-  for (const addon of packagedAddons()) {
-    if (await client.find(resources.addons, refOf(addon), signal)) continue;
-    const { namespace = '' } = addon.metadata;
-    if (!(await client.find(resources.namespaces, { name: namespace }, signal)))
-      await makeIfAbsent(() =>
-        client.create(resources.namespaces, { metadata: { name: namespace } }, { signal }),
-      );
-    await makeIfAbsent(() => client.create(resources.addons, addon, { signal }));
-  }
+  const { items } = await client.list(resources.addons, { signal });
+  const known = new Set(items.map(placeOf));
+  const missing = packagedAddons().filter((addon) => !known.has(placeOf(addon)));
+  const namespaces = new Set(missing.map(({ metadata }) => metadata.namespace ?? ''));
+  await Promise.all([...namespaces].map((name) => makeNamespace(client, name, signal)));
+  await Promise.all(
+    missing.map((addon) => makeIfAbsent(() => client.create(resources.addons, addon, { signal }))),
+  );
   return done;
+}
+
+function placeOf({ metadata }: Addon): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+async function makeNamespace(client: Client, name: string, signal: AbortSignal): Promise<void> {
+  if (await client.find(resources.namespaces, { name }, signal)) return;
+  await makeIfAbsent(() => client.create(resources.namespaces, { metadata: { name } }, { signal }));
 }
 
 /** Someone else may have been quicker, also with an add-on of the same chart. */

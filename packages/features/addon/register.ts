@@ -6,6 +6,7 @@ import { makePackaged } from './packaged.ts';
 import { reconcileAddon } from './reconcile.ts';
 
 export { valuesOf as addonValues } from './addon-chart.ts';
+export { makePackaged };
 
 const concurrency = 4;
 

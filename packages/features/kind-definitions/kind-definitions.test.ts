@@ -177,6 +177,48 @@ describe('kind definitions', () => {
     });
   });
 
+  it('are waited for on a busy host, as long as nothing stands in their way', async () => {
+    await withServer(async ({ clock, clientThrough, transport }) => {
+      let isBusy = true;
+      const client = clientThrough(async (request) => {
+        const isDiscovery = request.method === 'GET' && /^\/apis\/?(\?|$)/.test(request.target);
+        if (isBusy && isDiscovery) throw new Error('the server is busy');
+        return transport.send(request);
+      });
+      const keeper = new DefinitionKeeper({ client, clock, logger: silentLogger, definitions });
+      const begun = clock.monotonic();
+      let isDone = false;
+      void keeper.install(100_000).then(() => {
+        isDone = true;
+      });
+      await settle({ clock, until: () => isDone || clock.monotonic() > begun + 30_000 });
+      assert.equal(isDone, false);
+      isBusy = false;
+      await settle({ clock, until: () => isDone });
+      assert.deepEqual([...keeper.problems], []);
+      assert.ok(clock.monotonic() < begun + 40_000);
+    });
+  });
+
+  it('of which one is refused are not waited for longer than usual', async () => {
+    await withServer(async ({ clock, clientThrough, transport }) => {
+      const client = clientThrough((request) => {
+        if (request.method === 'POST' && request.body?.includes('keypairs'))
+          return Promise.reject(new Error('the disk is full'));
+        return transport.send(request);
+      });
+      const keeper = new DefinitionKeeper({ client, clock, logger: silentLogger, definitions });
+      const begun = clock.monotonic();
+      let isDone = false;
+      void keeper.install(100_000).then(() => {
+        isDone = true;
+      });
+      await settle({ clock, until: () => isDone });
+      assert.ok(clock.monotonic() < begun + 20_000);
+      assert.deepEqual([...keeper.problems], [['keypairs.harvesterhci.io', 'the disk is full']]);
+    });
+  });
+
   it('do not hold up the start: what the server refuses is a problem of that kind', async () => {
     await withServer(async ({ clock, clientThrough, transport }) => {
       const client = clientThrough((request) => {

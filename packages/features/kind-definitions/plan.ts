@@ -79,6 +79,12 @@ export function replacedDefinition(
   };
 }
 
+/** Nobody stands in its way: the server is at work on it, however long that takes. */
+export function isComing(crd: KubeObject | undefined): boolean {
+  if (!crd || crd.metadata.deletionTimestamp !== undefined) return false;
+  return !conditionsOf(crd).some(({ type, status }) => type === 'NamesAccepted' && status === 'False');
+}
+
 /** Why objects of the kind cannot be used; `undefined` if they can. */
 export function whyNotServed(crd: KubeObject | undefined): string | undefined {
   if (!crd) return 'its definition is missing';
