@@ -120,6 +120,19 @@ describe('what a chart finds on its host', { skip: helm === undefined && 'there 
       assert.deepEqual((await contents([side]).missing(inObject, signal))?.images, [`${closed}/web:1`]);
     }));
 
+  it('is remembered for the same chart filled with the same, and for nothing else', () =>
+    withHost(async ({ contents, putChart }) => {
+      const path = await putChart(need);
+      const asked = contents(['quay.example/side:2']);
+      const imagesOf = async (values: string): Promise<readonly string[] | undefined> =>
+        (await asked.missing({ ...need, values: [values] }, signal))?.images;
+      assert.deepEqual(await imagesOf(`image: ${closed}/a:1`), [`${closed}/a:1`]);
+      assert.deepEqual(await imagesOf(`image: ${closed}/b:1`), [`${closed}/b:1`]);
+      assert.deepEqual(await imagesOf(`image: ${closed}/a:1`), [`${closed}/a:1`]);
+      await writeFile(path, 'no chart any more');
+      assert.equal(await imagesOf(`image: ${closed}/a:1`), undefined);
+    }));
+
   it('is left to the operation where templates cannot be filled', () =>
     withHost(async ({ contents, putChart }) => {
       await putChart(need);

@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
@@ -24,12 +25,16 @@ export interface HostChartContentsOptions {
 }
 
 const askMs = 5000;
+/** Fillings of charts whose images are remembered: an add-on that is switched, or waits, is asked about again and again. */
+const rememberedFillings = 100;
 /** Docker Hub is reached by another name than its images have. */
 const hubHost = 'registry-1.docker.io';
 
 /** What operations on charts find on this host, and who could be asked for the rest. */
 export class HostChartContents implements ChartContents {
   readonly #options: HostChartContentsOptions;
+  /** By the digest of a chart and what it is filled with. */
+  readonly #images = new Map<string, readonly string[]>();
 
   constructor(options: HostChartContentsOptions) {
     this.#options = options;
@@ -79,11 +84,23 @@ export class HostChartContents implements ChartContents {
     const program = this.#options.source.find();
     if (program === undefined) return [];
     try {
-      return (await imagesOfChart({ program, archive, need }, signal)).ofPods;
+      const digest = await digestOf(archive, need);
+      const known = this.#images.get(digest);
+      const images = known ?? (await imagesOfChart({ program, archive, need }, signal)).ofPods;
+      this.#remember(digest, images);
+      return images;
     } catch {
       signal.throwIfAborted();
       return [];
     }
+  }
+
+  /** The one that has not been asked for longest goes first. */
+  #remember(digest: string, images: readonly string[]): void {
+    this.#images.delete(digest);
+    this.#images.set(digest, images);
+    const [oldest] = this.#images.keys();
+    if (this.#images.size > rememberedFillings && oldest !== undefined) this.#images.delete(oldest);
   }
 
   /** Without an engine nothing can be told of images; pods tell why there is none. */
@@ -106,6 +123,15 @@ export class HostChartContents implements ChartContents {
     signal.throwIfAborted();
     return result.isHealthy ? undefined : `${address} cannot be reached: ${result.text}`;
   }
+}
+
+async function digestOf(archive: string, need: ChartNeed): Promise<string> {
+  const { name, targetNamespace, values, set } = need;
+  const filling = JSON.stringify([name, targetNamespace, values, set]);
+  return createHash('sha256')
+    .update(await readFile(archive))
+    .update(filling)
+    .digest('hex');
 }
 
 function repositoryOf({ repo, chart }: ChartNeed): string {

@@ -1,4 +1,3 @@
-import { parseAllDocuments } from 'yaml';
 import type { HelmSession } from './helm-session.ts';
 
 interface Document {
@@ -13,7 +12,10 @@ export async function definitionsIn(helm: HelmSession, archive: string): Promise
 }
 
 /** In the order of the text; documents of other kinds, and such that cannot be read, have none. */
-export function definitionNames(documents: string): readonly string[] {
+export async function definitionNames(documents: string): Promise<readonly string[]> {
+  // Most charts have none, and an operation is not to wait for a parser.
+  if (documents.trim() === '') return [];
+  const { parseAllDocuments } = await import('yaml');
   return parseAllDocuments(documents).flatMap((document) => {
     const { kind, metadata } = (document.toJS() ?? {}) as Document;
     return kind === 'CustomResourceDefinition' && metadata?.name !== undefined ? [metadata.name] : [];

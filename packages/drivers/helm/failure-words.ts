@@ -1,4 +1,4 @@
-import { type HelmFailure, helmFailures } from '@sheaf/ports';
+import { type HelmFailure, helmFailures } from '@sheaf/ports/helm';
 
 /** Getting the chart, or working on the release. */
 export type Phase = 'fetch' | 'release';

@@ -1,26 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { request } from 'node:https';
-import { join } from 'node:path';
-import { accountPath } from './helm-environment.ts';
-
-/** The API as the account of the pod sees it. */
-export interface Account {
-  /** `HOST:PORT`. */
-  readonly server: string;
-  readonly token: string;
-  readonly authority: string;
-}
-
-export async function readAccount({
-  root,
-  server,
-}: {
-  readonly root: string;
-  readonly server: string;
-}): Promise<Account> {
-  const read = (name: string): Promise<string> => readFile(join(root, accountPath, name), 'utf8');
-  return { server, token: (await read('token')).trim(), authority: await read('ca.crt') };
-}
+import { type Account, readPath } from './pod-account.ts';
 
 export interface FailedHook {
   readonly namespace: string;
@@ -30,7 +8,6 @@ export interface FailedHook {
 
 const keptLines = 10;
 const longestLine = 300;
-const limitMs = 5000;
 
 /** The last lines of the hook that Helm names, below a line that says whose they are. Why there are none is said, too. */
 export async function hookLog(
@@ -43,7 +20,7 @@ export async function hookLog(
     const found = await failedContainer(account, namespace, hook);
     if (!found) return [`the pod of the ${hook.kind} ${hook.name} has gone, and its log with it`];
     const path = `/api/v1/namespaces/${namespace}/pods/${found.pod}/log?container=${found.container}&tailLines=${keptLines}`;
-    const lines = (await get(account, path))
+    const lines = (await readPath(account, path))
       .trimEnd()
       .split('\n')
       .filter((line) => line !== '');
@@ -87,7 +64,7 @@ async function failedContainer(
 ): Promise<{ readonly pod: string; readonly container: string } | undefined> {
   const query = kind === 'pod' ? `fieldSelector=metadata.name%3D${name}` : `labelSelector=job-name%3D${name}`;
   const { items } = JSON.parse(
-    await get(account, `/api/v1/namespaces/${namespace}/pods?${query}`),
+    await readPath(account, `/api/v1/namespaces/${namespace}/pods?${query}`),
   ) as PodList;
   const newest = items.toSorted((a, b) =>
     a.metadata.creationTimestamp < b.metadata.creationTimestamp ? 1 : -1,
@@ -97,26 +74,4 @@ async function failedContainer(
     if (failed) return { pod: metadata.name, container: failed.name };
   }
   return undefined;
-}
-
-function get({ server, token, authority }: Account, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const asked = request(`https://${server}${path}`, {
-      ca: authority,
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json, */*' },
-      signal: AbortSignal.timeout(limitMs),
-    });
-    asked.once('error', reject);
-    asked.once('response', (answer) => {
-      const parts: Buffer[] = [];
-      answer.on('data', (part: Buffer) => parts.push(part));
-      answer.once('error', reject);
-      answer.once('end', () => {
-        const text = Buffer.concat(parts).toString('utf8');
-        if (answer.statusCode === 200) resolve(text);
-        else reject(new Error(`the API server answers ${answer.statusCode}`));
-      });
-    });
-    asked.end();
-  });
 }

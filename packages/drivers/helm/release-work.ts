@@ -3,32 +3,36 @@ import { join } from 'node:path';
 import { chartArchive, type RunPlaces } from './chart-archive.ts';
 import { failureNamed } from './failure-words.ts';
 import { HelmError, type HelmSession } from './helm-session.ts';
-import type { OperationOrder } from './operation-order.ts';
-import { planRelease, type ReleaseFacts } from './release-plan.ts';
+import { hashLabel, hashOf, type OperationOrder } from './operation-order.ts';
+import { readAccount } from './pod-account.ts';
+import { readRelease } from './release-facts.ts';
+import { planRelease } from './release-plan.ts';
 
-const hashLabel = 'sheaf.dev/config-hash';
-/** Of a label's value. */
-const hashLength = 40;
 const keptRevisions = 10;
 /** More steps than any leftover needs. */
 const mostSteps = 8;
 
-/**
- * Brings the release to where the order wants it, step by step, looking at it before each; gives the archive of the chart if that was
- * needed. @throws HelmError
- */
+/** What an operation works with. */
+export interface ReleaseWork {
+  readonly helm: HelmSession;
+  readonly places: RunPlaces;
+  /** `HOST:PORT` of the API. */
+  readonly server: string;
+  /** Is told the archive of the chart before it is installed. */
+  readonly onChart: (archive: string) => void;
+}
+
+/** Brings the release to where the order wants it, step by step, looking at it before each. @throws HelmError */
 export async function workOnRelease(
-  helm: HelmSession,
   order: OperationOrder,
-  places: RunPlaces,
-): Promise<string | undefined> {
-  let archive: string | undefined;
+  { helm, places, server, onChart }: ReleaseWork,
+): Promise<void> {
+  const account = await readAccount({ root: places.root, server });
   for (let count = 0; count < mostSteps; count++) {
-    const facts = await readRelease(helm, order);
-    const step = planRelease(order, facts);
+    const step = planRelease(order, await readRelease(account, order));
     switch (step) {
       case 'nothing':
-        return archive;
+        return;
       case 'refuse':
         throw new HelmError(
           failureNamed('ReleaseFailed'),
@@ -43,11 +47,13 @@ export async function workOnRelease(
       case 'rollback':
         await helm.call(['rollback', order.name, ...common(order)], { phase: 'release' });
         break;
-      case 'upgrade':
+      case 'upgrade': {
         // Nothing is taken away or begun for a chart that cannot be had.
-        archive ??= await chartArchive(helm, order, places);
+        const archive = await chartArchive(helm, order, places);
+        onChart(archive);
         await helm.call(await upgradeArguments(order, places, archive), { phase: 'release' });
-        return archive;
+        return;
+      }
     }
   }
   throw new HelmError(failureNamed('HelmFailed'), 'the release does not come to rest');
@@ -84,36 +90,4 @@ async function upgradeArguments(
     ...values.flatMap((file) => ['--values', join(config, file)]),
     ...set,
   ];
-}
-
-function hashOf({ configHash }: OperationOrder): string {
-  return configHash.replace(/^SHA256=/, '').slice(0, hashLength) || 'none';
-}
-
-interface Listed {
-  readonly status: string;
-  readonly description?: string;
-}
-
-async function readRelease(helm: HelmSession, order: OperationOrder): Promise<ReleaseFacts> {
-  const { name, targetNamespace } = order;
-  const place = ['--namespace', targetNamespace, '--output', 'json'];
-  const list = async (...more: readonly string[]): Promise<readonly Listed[]> => {
-    const filter = `^${name.replaceAll('.', '\\.')}$`;
-    const args = ['list', '--all', '--filter', filter, ...place, ...more];
-    return JSON.parse(await helm.call(args, { phase: 'release', isQuestion: true })) as readonly Listed[];
-  };
-  const [newest] = await list();
-  if (!newest) return { status: undefined, isOfOrder: false, hasDeployed: false, wasCut: false };
-  const isOfOrder = (await list('--selector', `${hashLabel}=${hashOf(order)}`)).some(
-    ({ status }) => status === 'deployed',
-  );
-  const { status } = newest;
-  if (status !== 'failed' && !status.startsWith('pending-'))
-    return { status, isOfOrder, hasDeployed: false, wasCut: false };
-  const text = await helm.call(['history', name, ...place], { phase: 'release', isQuestion: true });
-  const history = JSON.parse(text) as readonly Listed[];
-  const hasDeployed = history.some((each) => each.status === 'deployed' || each.status === 'superseded');
-  const wasCut = /context canceled/.test(history.at(-1)?.description ?? '');
-  return { status, isOfOrder, hasDeployed, wasCut };
 }

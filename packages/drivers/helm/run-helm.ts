@@ -4,14 +4,15 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { definitionsWords, type HelmFailure } from '@sheaf/ports';
+import { definitionsWords, type HelmFailure } from '@sheaf/ports/helm';
 import type { RunPlaces } from './chart-archive.ts';
 import { definitionsIn } from './chart-definitions.ts';
 import { failureNamed, failureOf } from './failure-words.ts';
 import { helmEnvironment, writeKubeconfig } from './helm-environment.ts';
 import { HelmError, HelmSession } from './helm-session.ts';
-import { hookLog, readAccount } from './hook-log.ts';
+import { hookLog } from './hook-log.ts';
 import { type OperationOrder, OrderError, readOrder } from './operation-order.ts';
+import { readAccount } from './pod-account.ts';
 import { lockRelease } from './release-lock.ts';
 import { workOnRelease } from './release-work.ts';
 
@@ -34,17 +35,24 @@ async function run(): Promise<string> {
   if (!lock)
     throw new HelmError(failureNamed('ReleaseBusy'), `another operation works on the release ${order.name}`);
   await writeKubeconfig({ root: places.root, work, server });
-  const helm = new HelmSession({
+  const session = {
     program,
     environment: helmEnvironment({ work, driver: order.driver, variables }),
-    print: (line) => process.stdout.write(`${line}\n`),
-  });
+    print: (line: string) => process.stdout.write(`${line}\n`),
+  };
+  const helm = new HelmSession(session);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => helm.interrupt());
-  const archive = await workOnRelease(helm, order, places).catch((error: unknown) =>
+  let words = Promise.resolve('');
+  const onChart = (archive: string): void => {
+    // Beside the operation, which mostly waits.
+    const definitions = definitionsIn(new HelmSession(session), archive).catch(untold);
+    words = definitions.then(definitionsWords);
+  };
+  await workOnRelease(order, { helm, places, server, onChart }).catch((error: unknown) =>
     toldWithHook(error, { server, order }),
   );
   lock.dispose();
-  return archive === undefined ? '' : definitionsWords(await definitionsIn(helm, archive).catch(untold));
+  return words;
 }
 
 /** The release is as it should be, whatever else can be told of it. */

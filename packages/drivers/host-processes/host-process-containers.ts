@@ -19,6 +19,7 @@ import type {
 import { KeyedQueue } from '../podman/keyed-queue.ts';
 import { readLog } from '../podman/log-reader.ts';
 import type { HostProcesses } from './host-processes.ts';
+import { compiledVariable } from './host-program.ts';
 import { checkedId, refusals } from './refusals.ts';
 import { RunStops } from './run-stops.ts';
 
@@ -175,7 +176,7 @@ export class HostProcessContainers implements Containers {
     const child = spawn(process.execPath, [watcherPath, files.run(id)], {
       detached: true,
       stdio: 'ignore',
-      env: {},
+      env: { [compiledVariable]: files.compiled('watchers') },
       cwd: '/',
     });
     const failed = new Promise<never>((_, reject) => child.once('error', reject));

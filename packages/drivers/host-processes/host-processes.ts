@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '@sheaf/base';
 import type {
   ContainerImage,
@@ -10,7 +10,7 @@ import type {
   SandboxSpec,
 } from '@sheaf/ports';
 import { isAlive, signalProcess, waitForExit } from '../qemu/process-identity.ts';
-import { type HostProgram, rootVariable, runVariable } from './host-program.ts';
+import { compiledVariable, type HostProgram, rootVariable, runVariable } from './host-program.ts';
 import { isReachable } from './reachable.ts';
 import { refusals } from './refusals.ts';
 import {
@@ -169,6 +169,7 @@ export class HostProcesses {
     const order = await this.#orderOf(spec, program);
     await mkdir(order.logDirectory, { recursive: true });
     await mkdir(this.files.events, { recursive: true });
+    await this.#makeCompiled(order.userId);
     await makeWhole(this.files.run(spec.id), async (path) => {
       await mkdir(join(path, 'root'));
       await makeLinks(join(path, 'root'), links);
@@ -203,6 +204,7 @@ export class HostProcesses {
         TMPDIR: join(run, 'work'),
         ...Object.fromEntries(asked),
         ...program.environment,
+        [compiledVariable]: this.files.compiled(isOther ? program.userId : ownUser()),
         [rootVariable]: join(run, 'root'),
         [runVariable]: id,
       },
@@ -210,6 +212,13 @@ export class HostProcesses {
       logDirectory: join(this.files.sandboxLogs(sandboxId), id),
       eventPath: join(this.files.events, sandboxId),
     };
+  }
+
+  async #makeCompiled(userId: number | undefined): Promise<void> {
+    const directory = this.files.compiled(userId ?? ownUser());
+    await mkdir(dirname(directory), { recursive: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (userId !== undefined) await chown(directory, userId, userId);
   }
 
   /** Where everything that it needs is open to others: a checkout in somebody's home is not. */
@@ -249,4 +258,8 @@ export function imageOf({ reference, command, userId }: HostProgram): ContainerI
     arguments: [],
     createdAt: 0,
   };
+}
+
+function ownUser(): number {
+  return process.getuid?.() ?? 0;
 }

@@ -20,3 +20,5 @@ export interface HostProgram {
 export const rootVariable = 'SHEAF_ROOT';
 /** On every process of a run, so that those that are left over are known. */
 export const runVariable = 'SHEAF_RUN';
+/** Where programs written in JavaScript keep what was compiled, so that it is not compiled again for each run. */
+export const compiledVariable = 'NODE_COMPILE_CACHE';

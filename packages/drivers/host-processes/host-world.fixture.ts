@@ -124,8 +124,8 @@ export class HostProcessWorld implements ContainersWorld {
 
   async traces(): Promise<readonly string[]> {
     const all = await readdir(this.files.directory, { recursive: true }).catch(() => []);
-    // The directories for all of them stay.
-    return all.filter((path) => path.includes('/')).toSorted();
+    // The directories for all of them stay, and so does compiled code.
+    return all.filter((path) => path.includes('/') && !path.startsWith('compiled/')).toSorted();
   }
 
   async dispose(): Promise<void> {

@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { logPath } from '../podman/log-files.ts';
+import { logPath } from '../podman/log-path.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 const maxParts = 4;

@@ -36,7 +36,8 @@ export interface SandboxRecord {
 
 /**
  * Where everything is below one directory:
- * `sandboxes/ID/{spec,ended}`, `runs/ID/{order,claim,program,end,root/,work/}`, `logs/SANDBOX/ID/log`, `events/SANDBOX`.
+ * `sandboxes/ID/{spec,ended}`, `runs/ID/{order,claim,program,end,root/,work/}`, `logs/SANDBOX/ID/log`, `events/SANDBOX`,
+ * `compiled/{watchers,USER}/`.
  */
 export class RunFiles {
   readonly directory: string;
@@ -55,6 +56,11 @@ export class RunFiles {
 
   sandboxLogs(sandboxId: string): string {
     return join(this.directory, 'logs', sandboxId);
+  }
+
+  /** Each user has their own, for what is in it is run. */
+  compiled(user: 'watchers' | number): string {
+    return join(this.directory, 'compiled', String(user));
   }
 
   get events(): string {

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { rename, writeFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { ContainerEnd } from '@sheaf/ports';
@@ -57,6 +58,8 @@ async function watch({
     await writeWhole('program', { identity, startedAt: Date.now() });
     await tell(eventPath);
   }
+  // Now, while the program runs: after its end has been told nothing is written any more.
+  flushCompileCache();
   const end = await ended;
   while (killRun(id, process.pid) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   if (end.cause !== 'start-failed') await closed;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
-import { logFiles, logPath } from './log-files.ts';
+import { logFiles } from './log-files.ts';
+import { logPath } from './log-path.ts';
 
 const rotations = 60;
 

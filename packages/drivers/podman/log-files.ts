@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { engineName } from './engine-names.ts';
+import { logPath } from './log-path.ts';
 
 const blockBytes = 64 * 1024;
 const newline = 10;
@@ -11,11 +12,6 @@ export interface LogFile {
   readonly inode: number;
   readonly bytes: number;
   readonly changedAt: number;
-}
-
-/** The file that is written to, and its parts put aside: `log.1` is the youngest of them. */
-export function logPath(directory: string, part: number): string {
-  return join(directory, part === 0 ? 'log' : `log.${part}`);
 }
 
 /** Logs are kept under their sandbox, and outlive their container. `undefined` where there is none. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '@sheaf/base';
-import { logPath } from './log-files.ts';
+import { logPath } from './log-path.ts';
 
 export interface RotationOptions {
   /** Where the log is. */

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Clock, sleep } from '@sheaf/base';
+import { type Clock, sleep } from '@sheaf/base/clock';
 
 /** One process among all that ever had its number: the kernel's start time and the boot tell them apart. */
 export interface ProcessIdentity {

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { accountPath } from './helm-environment.ts';
+
+/** The API as the account of the pod sees it. */
+export interface Account {
+  /** `HOST:PORT`. */
+  readonly server: string;
+  readonly token: string;
+  readonly authority: string;
+}
+
+export async function readAccount({
+  root,
+  server,
+}: {
+  readonly root: string;
+  readonly server: string;
+}): Promise<Account> {
+  const read = (name: string): Promise<string> => readFile(join(root, accountPath, name), 'utf8');
+  return { server, token: (await read('token')).trim(), authority: await read('ca.crt') };
+}
+
+/** The server has answered, but not what was asked for. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+}
+
+/** Objects without their content. */
+export const onlyMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+const limitMs = 5000;
+
+/** What the server has under a path. @throws ApiError for another answer than 200, Error if there is none */
+export function readPath(
+  { server, token, authority }: Account,
+  path: string,
+  accept = 'application/json, */*',
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`https://${server}${path}`, {
+      ca: authority,
+      headers: { authorization: `Bearer ${token}`, accept },
+      signal: AbortSignal.timeout(limitMs),
+    });
+    asked.once('error', reject);
+    asked.once('response', (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.once('error', reject);
+      answer.once('end', () => {
+        const text = Buffer.concat(parts).toString('utf8');
+        if (answer.statusCode === 200) resolve(text);
+        else reject(new ApiError(`the API server answers ${answer.statusCode}`));
+      });
+    });
+    asked.end();
+  });
+}

@@ -1,0 +1,78 @@
+import { gunzipSync } from 'node:zlib';
+import { failureNamed } from './failure-words.ts';
+import { HelmError } from './helm-session.ts';
+import { hashLabel, hashOf, type OperationOrder } from './operation-order.ts';
+import { type Account, ApiError, onlyMetadata, readPath } from './pod-account.ts';
+import type { ReleaseFacts } from './release-plan.ts';
+
+/** One revision, by the labels that Helm writes on its record. */
+interface Revision {
+  readonly name: string;
+  readonly number: number;
+  readonly status: string;
+  readonly hash: string | undefined;
+}
+
+/** What Helm's own records say of a release: asking Helm would be a program for each question. @throws HelmError */
+export async function readRelease(account: Account, order: OperationOrder): Promise<ReleaseFacts> {
+  try {
+    return await factsOf(account, order);
+  } catch (error) {
+    const reason = error instanceof ApiError ? 'ApiRefused' : 'ApiUnreachable';
+    const words = `the records of the release ${order.name} cannot be read: ${(error as Error).message}`;
+    throw new HelmError(failureNamed(reason), words);
+  }
+}
+
+async function factsOf(account: Account, order: OperationOrder): Promise<ReleaseFacts> {
+  const revisions = await readRevisions(account, order);
+  const newest = revisions.at(-1);
+  if (!newest) return { status: undefined, isOfOrder: false, hasDeployed: false, wasCut: false };
+  const { status, hash } = newest;
+  return {
+    status,
+    isOfOrder: status === 'deployed' && hash === hashOf(order),
+    hasDeployed: revisions.some((each) => each.status === 'deployed' || each.status === 'superseded'),
+    wasCut: status === 'failed' && (await wasCut(account, recordsPath(order), newest)),
+  };
+}
+
+function recordsPath({ driver, targetNamespace }: OperationOrder): string {
+  return `/api/v1/namespaces/${targetNamespace}/${driver}s`;
+}
+
+interface Records {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  }[];
+}
+
+/** The oldest first. */
+async function readRevisions(account: Account, order: OperationOrder): Promise<readonly Revision[]> {
+  const selector = encodeURIComponent(`owner=helm,name=${order.name}`);
+  const path = `${recordsPath(order)}?labelSelector=${selector}`;
+  const { items } = JSON.parse(await readPath(account, path, onlyMetadata)) as Records;
+  return items
+    .map(({ metadata: { name, labels = {} } }) => ({
+      name,
+      number: Number(labels['version']),
+      status: labels['status'] ?? 'unknown',
+      hash: labels[hashLabel],
+    }))
+    .toSorted((a, b) => a.number - b.number);
+}
+
+interface Stored {
+  readonly data?: { readonly release?: string };
+}
+
+async function wasCut(account: Account, records: string, { name }: Revision): Promise<boolean> {
+  const { data } = JSON.parse(await readPath(account, `${records}/${name}`)) as Stored;
+  const stored = data?.release ?? '';
+  // A Secret wraps what Helm has written once more.
+  const text = records.endsWith('secrets') ? Buffer.from(stored, 'base64').toString('latin1') : stored;
+  const release = JSON.parse(gunzipSync(Buffer.from(text, 'base64')).toString('utf8')) as {
+    readonly info?: { readonly description?: string };
+  };
+  return /context canceled/.test(release.info?.description ?? '');
+}
