@@ -16,7 +16,6 @@ export const refusals = {
   containerRuns: (id: string) => refusal('Conflict', `container ${id} runs: stop it first`),
   logInUse: (id: string) => refusal('Conflict', `container ${id} has not been removed: remove it first`),
   noPath: (path: string) => refusal('BadRequest', `there is no ${path}`),
-  leadsOut: (path: string) => refusal('BadRequest', `the path ${path} leads out of what is mounted`),
   podNetwork: () =>
     refusal('BadRequest', "a program of the host has the host's network: set hostNetwork to true"),
   ownCommand: (reference: string) =>

@@ -1,6 +1,7 @@
-import { mkdir, realpath, symlink } from 'node:fs/promises';
+import { access, mkdir, realpath, symlink } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import type { ContainerMount } from '@sheaf/ports';
+import { placeOf } from '../podman/sub-path.ts';
 import { refusals } from './refusals.ts';
 
 /** A mount as a program of the host sees it: a link below its root. */
@@ -22,11 +23,10 @@ async function targetOf({ hostPath, subPath }: ContainerMount): Promise<string> 
     throw refusals.noPath(hostPath);
   });
   if (subPath === undefined) return hostPath;
-  if (subPath.startsWith('/') || normalize(subPath).startsWith('..')) throw refusals.leadsOut(subPath);
-  const target = await realpath(join(base, subPath)).catch(() => {
-    throw refusals.noPath(subPath);
-  });
-  if (target !== base && !target.startsWith(`${base}/`)) throw refusals.leadsOut(subPath);
+  const { parts } = await placeOf({ hostPath: base, subPath, containerPath: '' });
+  const target = join(base, ...parts);
+  // A file, or a directory that it shares with others, is left as it is.
+  await access(target).catch(() => mkdir(target, { recursive: true }));
   return target;
 }
 

@@ -40,6 +40,11 @@ export interface ContainerContext {
 const cpuPeriod = 100_000;
 /** Sandboxes are the last to be ended when memory is short: all of their containers would end with them. */
 const sandboxScore = -998;
+/** Whoever runs in a pod may use any of its ports, and ping: both are its own. */
+const podSettings = {
+  'net.ipv4.ip_unprivileged_port_start': '0',
+  'net.ipv4.ping_group_range': '0 2147483647',
+};
 const propagations = { 'host-to-container': 'rslave', bidirectional: 'rshared' } as const;
 
 /** What the engine is asked to make for a sandbox: a container that holds the namespaces and waits. */
@@ -54,9 +59,6 @@ export function sandboxRequest(spec: SandboxSpec, context: SandboxContext): Reco
     pidns: { nsmode: spec.processes === 'host' ? 'host' : 'private' },
     ipcns: spec.sharedMemory === 'host' ? { nsmode: 'host' } : { nsmode: 'shareable' },
     ...networkRequest(spec, context.networkName),
-    ...dnsRequest(spec),
-    hostadd: (spec.hosts ?? []).flatMap(({ address, names }) => names.map((name) => `${name}:${address}`)),
-    ...(spec.sysctls && { sysctl: spec.sysctls }),
     read_only_filesystem: true,
     cap_drop: ['ALL'],
     no_new_privileges: true,
@@ -65,18 +67,31 @@ export function sandboxRequest(spec: SandboxSpec, context: SandboxContext): Reco
   };
 }
 
-function sharingOf({ processes, sharedMemory, network }: SandboxSpec): SandboxSharing {
-  return { processes, sharedMemory, network: network.kind };
+function sharingOf({ processes, sharedMemory, network, ...spec }: SandboxSpec): SandboxSharing {
+  const { hostname, domain, hosts, dns } = spec;
+  const names = {
+    hostname,
+    ...(domain !== undefined && { domain }),
+    ...(hosts && { hosts }),
+    ...(dns && { dns }),
+  };
+  return { processes, sharedMemory, network: network.kind, names };
 }
 
 function networkRequest(spec: SandboxSpec, networkName: string): Record<string, unknown> {
-  if (spec.network.kind === 'host') return { netns: { nsmode: 'host' }, utsns: { nsmode: 'host' } };
+  if (spec.network.kind === 'host')
+    return {
+      netns: { nsmode: 'host' },
+      utsns: { nsmode: 'host' },
+      ...(spec.sysctls && { sysctl: spec.sysctls }),
+    };
   return {
     netns: { nsmode: 'bridge' },
     networks: { [networkName]: {} },
     utsns: { nsmode: 'private' },
     hostname: spec.hostname,
     portmappings: spec.network.hostPorts.map(portRequest),
+    sysctl: { ...podSettings, ...spec.sysctls },
   };
 }
 
@@ -86,16 +101,6 @@ function portRequest(port: HostPort): Record<string, unknown> {
     host_port: port.hostPort,
     container_port: port.containerPort,
     ...(port.hostAddress !== undefined && { host_ip: port.hostAddress }),
-  };
-}
-
-function dnsRequest({ dns }: SandboxSpec): Record<string, unknown> {
-  if (!dns) return {};
-  return {
-    dns_server: dns.servers,
-    // A dot alone keeps the host's own from being taken instead.
-    dns_search: dns.searches.length > 0 ? dns.searches : ['.'],
-    dns_option: dns.options,
   };
 }
 
@@ -116,7 +121,10 @@ export function containerRequest(spec: ContainerSpec, context: ContainerContext)
     labels: engineLabels({ role: 'container', ...spec }),
     ...(spec.entryPoint && { entrypoint: spec.entryPoint }),
     ...(spec.arguments && { command: spec.arguments }),
-    ...(spec.workingDirectory !== undefined && { work_dir: spec.workingDirectory }),
+    ...(spec.workingDirectory !== undefined && {
+      work_dir: spec.workingDirectory,
+      create_working_dir: true,
+    }),
     env: spec.environment,
     stdin: spec.hasInput,
     ...(spec.hasInput && spec.endsInputOnce !== true && { annotations: { [inputStays]: 'true' } }),

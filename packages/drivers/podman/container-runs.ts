@@ -11,11 +11,17 @@ import {
   sandboxObservation,
 } from './engine-containers.ts';
 import { engineName, type SandboxSharing } from './engine-names.ts';
+import { ensureNameFiles } from './name-files.ts';
 import { lowestScore } from './out-of-memory-score.ts';
 import type { PodmanEngine } from './podman-engine.ts';
 import { isStartFailure, refusals, translated } from './refusals.ts';
 import { RestError } from './rest-client.ts';
 import { holdSubPath } from './sub-path.ts';
+
+interface ReadySandbox {
+  readonly sharing: SandboxSharing;
+  readonly addresses: readonly string[];
+}
 
 /** Makes, starts and removes containers in sandboxes. Calls for one id follow one another. */
 export class ContainerRuns {
@@ -34,8 +40,8 @@ export class ContainerRuns {
     const seen = await this.#engine.catalog.find('container', spec.id);
     const observed = seen && containerObservation(seen);
     if (observed && observed.state !== 'starting') return observed;
-    const sharing = await this.#readySandbox(spec.sandboxId);
-    if (!seen) await this.#create(spec, sharing);
+    const sandbox = await this.#readySandbox(spec.sandboxId);
+    if (!seen) await this.#create(spec, sandbox);
     await this.#launch(spec, seen);
     this.#engine.announce(spec.sandboxId);
     const made = await this.find(spec.id);
@@ -50,25 +56,25 @@ export class ContainerRuns {
     await removeContainerRemains(this.#engine, seen.listed);
   }
 
-  async #readySandbox(id: string): Promise<SandboxSharing> {
+  async #readySandbox(id: string): Promise<ReadySandbox> {
     const seen = await this.#engine.catalog.find('sandbox', id);
     const sharing = seen?.listed.sharing;
     if (!seen || !sharing) throw refusals.noSandbox(id);
-    const { state } = sandboxObservation(seen);
+    const { state, addresses } = sandboxObservation(seen);
     if (state === 'ended') throw refusals.sandboxEnded(id);
     if (state === 'starting') throw refusals.sandboxStarting(id);
-    return sharing;
+    return { sharing, addresses };
   }
 
-  async #create(spec: ContainerSpec, sharing: SandboxSharing): Promise<void> {
+  async #create(spec: ContainerSpec, sandbox: ReadySandbox): Promise<void> {
     const { layout } = this.#engine.parts;
     const name = engineName('container', spec.id);
     const logs = join(layout.logs, spec.sandboxId, name);
     await mkdir(logs, { recursive: true, mode: 0o700 });
     try {
       const body = containerRequest(spec, {
-        sandbox: sharing,
-        mounts: await this.#mounts(spec),
+        sandbox: sandbox.sharing,
+        mounts: [...(await this.#nameFiles(spec, sandbox)), ...(await this.#mounts(spec))],
         logPath: join(logs, 'log'),
         lowestScore: await lowestScore(),
       });
@@ -105,6 +111,29 @@ export class ContainerRuns {
         return { ...mount, source };
       }),
     );
+  }
+
+  /** But those for which the container has something of its own. */
+  async #nameFiles(spec: ContainerSpec, sandbox: ReadySandbox): Promise<readonly ResolvedMount[]> {
+    const { layout, random } = this.#engine.parts;
+    const { sharing, addresses } = sandbox;
+    const { sandboxId } = spec;
+    if (!sharing.names) return [];
+    const own = new Set(spec.mounts.map(({ containerPath }) => containerPath));
+    const facts = {
+      directory: layout.names,
+      sandboxId,
+      names: sharing.names,
+      addresses,
+      mark: random.uuid(),
+    };
+    return (await ensureNameFiles(facts))
+      .filter(({ containerPath }) => !own.has(containerPath))
+      .map((file) => ({
+        ...file,
+        source: file.hostPath,
+        ...(spec.security.hasReadOnlyRoot && { isReadOnly: true }),
+      }));
   }
 
   async #launch(spec: ContainerSpec, seen: SeenContainer | undefined): Promise<void> {

@@ -36,6 +36,7 @@ export async function writeEngineFiles(layout: EngineLayout, settings: EngineSet
     layout.logs,
     layout.records,
     layout.subPaths,
+    layout.names,
     layout.pulls,
     policyDirectory,
   ];

@@ -21,6 +21,8 @@ export interface EngineLayout {
   readonly records: string;
   /** Where parts of directories are held that containers mount. */
   readonly subPaths: string;
+  /** Files for the names of hosts: one directory for each sandbox. */
+  readonly names: string;
   readonly pulls: string;
   readonly serviceLog: string;
   readonly serviceRecord: string;
@@ -48,6 +50,7 @@ export function engineLayout(directory: string): EngineLayout {
     logs: join(directory, 'logs'),
     records: join(directory, 'records'),
     subPaths: inRun('sub-paths'),
+    names: inRun('names'),
     pulls: join(directory, 'pulls'),
     serviceLog: inRun('service.log'),
     serviceRecord: inRun('service'),

@@ -1,4 +1,5 @@
 import type { SandboxSpec } from '@sheaf/ports';
+import type { SandboxNames } from './name-files.ts';
 import { refusals } from './refusals.ts';
 
 /** What containers of a sandbox need to know of it. */
@@ -6,6 +7,8 @@ export interface SandboxSharing {
   readonly processes: SandboxSpec['processes'];
   readonly sharedMemory: SandboxSpec['sharedMemory'];
   readonly network: SandboxSpec['network']['kind'];
+  /** Absent of one that was made before its names were written down: it has files of the engine. */
+  readonly names?: SandboxNames;
 }
 
 /** Names and labels by which the engine's containers are known. */

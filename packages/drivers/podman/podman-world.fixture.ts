@@ -209,6 +209,7 @@ export class PodmanWorld implements ContainersWorld {
       ...(await listed(layout.logs)),
       ...(await listed(layout.records)),
       ...(await listed(layout.subPaths)),
+      ...(await listed(layout.names)),
       ...(await listed(layout.pulls)),
       ...containers.filter((path) => !/containers\.(json|lock)$/.test(path)),
       ...bridges,

@@ -18,7 +18,8 @@ export class RestError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
-    super(message);
+    // Ids of containers are another one each time, and say nothing to anybody.
+    super(message.replaceAll(/ [0-9a-f]{64}\b/g, ''));
     this.name = 'RestError';
     this.status = status;
   }

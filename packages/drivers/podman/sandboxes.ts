@@ -11,6 +11,7 @@ import {
   sandboxObservation,
 } from './engine-containers.ts';
 import { engineName } from './engine-names.ts';
+import { removeNameFiles } from './name-files.ts';
 import { NetworkTidying } from './network-tidying.ts';
 import { lowestScore } from './out-of-memory-score.ts';
 import type { PodmanEngine } from './podman-engine.ts';
@@ -69,6 +70,7 @@ export class Sandboxes {
     const within = await catalog.within(id);
     await Promise.all(within.map(({ listed }) => removeContainerRemains(this.#engine, listed)));
     await rm(join(parts.layout.logs, id), { recursive: true, force: true });
+    await removeNameFiles(parts.layout.names, id);
     // Something that needed it may have made the engine start it again: that ends with it.
     await this.#delete(seen.listed.engineId);
     await this.#engine.records.remove(engineName('sandbox', id));

@@ -6,7 +6,7 @@ export interface ContainerMount {
   readonly hostPath: string;
   /**
    * A path below `hostPath` that is mounted instead. It never leads out of it, whatever symbolic links a container of the same
-   * directory makes meanwhile; one that does is refused as `BadRequest`. It has to be there.
+   * directory makes meanwhile; one that does is refused as `BadRequest`. Where there is nothing a directory is made.
    */
   readonly subPath?: string;
   readonly containerPath: string;

@@ -43,6 +43,7 @@ import {
   startsSandboxOnce,
   tellsCapabilities,
   writesNameFiles,
+  writesNameFilesOnHostNetwork,
 } from './sandbox.contract.ts';
 
 export type { ContainerLack, ContainersWorld, WorldRegistry } from './containers-scene.fixture.ts';
@@ -75,6 +76,7 @@ export function testContainers({ driver, skip, without, withWorld }: ContainersC
     check("puts a sandbox on the host's network", runsOnHostNetwork);
     check('lets containers of a sandbox share its name and processes', sharesWithinSandbox, 'namespaces');
     check('writes the files for the names of hosts', writesNameFiles, 'namespaces');
+    check('writes them beside those of the host on its network', writesNameFilesOnHostNetwork, 'namespaces');
     check('announces each change', announcesChanges);
     check('runs a container once, whoever asks', runsContainerOnce);
     check('refuses what cannot be, and goes on when it can', refusesWhatIsAbsent);

@@ -84,19 +84,50 @@ export async function sharesWithinSandbox(scene: ContainersScene): Promise<void>
 }
 
 export async function writesNameFiles(scene: ContainersScene): Promise<void> {
-  await scene.sandbox('pod', {
-    dns: { servers: ['192.0.2.53'], searches: ['default.svc.cluster.local'], options: ['ndots:5'] },
-    hosts: [{ address: '192.0.2.7', names: ['seven.example', 'also.example'] }],
-  });
+  const [address = ''] = (
+    await scene.sandbox('pod', {
+      hostname: 'named',
+      domain: 'db.default.svc.cluster.local',
+      dns: { servers: ['192.0.2.53'], searches: ['default.svc.cluster.local'], options: ['ndots:5'] },
+      hosts: [{ address: '192.0.2.7', names: ['seven.example', 'also.example'] }],
+    })
+  ).addresses;
   const resolver = await scene.output('resolver', ['show /etc/resolv.conf']);
   assert.match(resolver, /^search default\.svc\.cluster\.local$/m);
   assert.match(resolver, /^nameserver 192\.0\.2\.53$/m);
   assert.match(resolver, /^options ndots:5$/m);
   assert.equal(resolver.match(/^nameserver/gm)?.length, 1);
   const hosts = await scene.output('hosts', ['show /etc/hosts']);
-  for (const name of ['seven.example', 'also.example'])
-    assert.match(hosts, new RegExp(`^192\\.0\\.2\\.7\\s.*${name}`, 'm'));
-  assert.match(hosts, /\bpod\b/);
+  assert.deepEqual(
+    hosts.split('\n').map((line) => line.split(/\s+/)),
+    [
+      ['127.0.0.1', 'localhost'],
+      ['::1', 'localhost', 'ip6-localhost', 'ip6-loopback'],
+      [address, 'named.db.default.svc.cluster.local', 'named'],
+      ['192.0.2.7', 'seven.example', 'also.example'],
+      [''],
+    ],
+  );
+  // What one container writes there is for all of them; one may have a file of its own.
+  await scene.output('writer', ['append /etc/hosts 192.0.2.8 eight.example']);
+  assert.match(await scene.output('reader', ['show /etc/hosts']), /^192\.0\.2\.8 eight\.example$/m);
+  const directory = await scene.world.makeDirectory('names');
+  await scene.world.writeFile(`${directory}/hosts`, 'of its own\n');
+  const mounts = [{ hostPath: `${directory}/hosts`, containerPath: '/etc/hosts' }];
+  assert.equal(await scene.output('own', ['show /etc/hosts'], { mounts }), 'of its own\n');
+}
+
+export async function writesNameFilesOnHostNetwork(scene: ContainersScene): Promise<void> {
+  await scene.sandbox('pod', {
+    network: { kind: 'host' },
+    dns: { servers: ['192.0.2.53'], searches: [], options: [] },
+    hosts: [{ address: '192.0.2.7', names: ['seven.example'] }],
+  });
+  assert.equal(await scene.output('resolver', ['show /etc/resolv.conf']), 'nameserver 192.0.2.53\n');
+  assert.match(
+    await scene.output('hosts', ['show /etc/hosts']),
+    /localhost[^]*\n192\.0\.2\.7\tseven\.example\n$/,
+  );
 }
 
 export async function announcesChanges(scene: ContainersScene): Promise<void> {

@@ -35,6 +35,8 @@ export interface SandboxSpec {
   readonly labels: Readonly<Record<string, string>>;
   /** What the containers are told they run on; on the host's network it is the host's name. */
   readonly hostname: string;
+  /** What follows the host name in its full name, which `/etc/hosts` tells; without one it has none. */
+  readonly domain?: string;
   readonly network: SandboxNetwork;
   /** The host's own, if absent. */
   readonly dns?: SandboxDns;

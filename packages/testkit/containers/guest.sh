@@ -39,7 +39,7 @@ for step in "$@"; do
     listen)
       mkdir -p /tmp/www
       hostname >/tmp/www/index.html
-      httpd -p "127.0.0.1:$rest" -h /tmp/www
+      httpd -p "127.0.0.1:$rest" -h /tmp/www 2>/dev/null || echo refused
       ;;
     *)
       echo "no step: $step" >&2

@@ -187,6 +187,7 @@ export class SimulatedContainer {
     const place = this.#placeOf(path);
     if (!place) {
       if (this.spec.security.hasReadOnlyRoot === true) return false;
+      if (this.#site.sandbox.writeNameFile(path, text)) return true;
       this.#ownFiles.set(path, (this.#ownFiles.get(path) ?? '') + text);
       return true;
     }

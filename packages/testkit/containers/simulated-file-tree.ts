@@ -35,7 +35,7 @@ export class SimulatedFileTree {
     this.#links.clear();
   }
 
-  /** The place that a mount comes to. @throws StatusError as a driver does */
+  /** The place that a mount comes to; a part that is not there is made. @throws StatusError as a driver does */
   resolve({ hostPath, subPath }: ContainerMount): string {
     if (!this.has(hostPath)) throw badRequest(`there is no ${hostPath} on the host: make it first`);
     if (subPath === undefined) return hostPath;
@@ -46,7 +46,7 @@ export class SimulatedFileTree {
       if (subPath.startsWith('/') || (place !== hostPath && !place.startsWith(`${hostPath}/`)))
         throw badRequest(`"${subPath}" leads out of ${hostPath}: name a path below it`);
     }
-    if (!this.has(place)) throw badRequest(`there is no ${subPath} in ${hostPath}: make it first`);
+    if (!this.has(place)) this.makeDirectory(place);
     return place;
   }
 }

@@ -10,6 +10,8 @@ export class SimulatedSandbox {
   readonly listeners = new Map<number, SimulatedContainer>();
   state: SandboxObservation['state'] = 'starting';
   address: string | undefined;
+  /** What containers have added to the files that they share. */
+  readonly #written = new Map<string, string>();
 
   constructor(spec: SandboxSpec, createdAt: number) {
     this.spec = spec;
@@ -32,11 +34,27 @@ export class SimulatedSandbox {
 
   /** The files for the names of hosts. */
   nameFile(path: string): string | undefined {
+    const text = this.#nameFile(path);
+    return text && text + (this.#written.get(path) ?? '');
+  }
+
+  /** Whether it is one of them, which all containers share. */
+  writeNameFile(path: string, text: string): boolean {
+    if (this.#nameFile(path) === undefined) return false;
+    this.#written.set(path, (this.#written.get(path) ?? '') + text);
+    return true;
+  }
+
+  #nameFile(path: string): string | undefined {
     if (path === '/etc/resolv.conf') return resolverFile(this.spec.dns ?? hostDns);
     if (path !== '/etc/hosts') return undefined;
-    const { hosts = [], hostname } = this.spec;
-    const lines = hosts.map(({ address, names }) => `${address}\t${names.join(' ')}`);
-    return ['127.0.0.1\tlocalhost', `${this.address ?? '127.0.0.1'}\t${hostname}`, ...lines, ''].join('\n');
+    const { hosts = [], hostname, domain } = this.spec;
+    const names = domain === undefined ? [hostname] : [`${hostname}.${domain}`, hostname];
+    const others = hosts.map(({ address, names: own }) => [address, ...own].join('\t'));
+    const own = this.address === undefined ? [] : [[this.address, ...names].join('\t')];
+    return ['127.0.0.1\tlocalhost', '::1\tlocalhost ip6-localhost ip6-loopback', ...own, ...others, ''].join(
+      '\n',
+    );
   }
 
   processesSeenBy(container: SimulatedContainer): number {
@@ -51,9 +69,9 @@ const hostDns: SandboxDns = { servers: ['192.0.2.1'], searches: [], options: [] 
 
 function resolverFile({ servers, searches, options }: SandboxDns): string {
   return [
-    `search ${searches.join(' ')}`,
+    ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
     ...servers.map((server) => `nameserver ${server}`),
-    `options ${options.join(' ')}`,
+    ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
     '',
   ].join('\n');
 }

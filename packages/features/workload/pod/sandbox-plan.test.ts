@@ -49,6 +49,28 @@ it('what a pod wants itself is added, or stands alone', () => {
   });
 });
 
+function namesOf(spec: Partial<Pod['spec']>): Partial<ReturnType<typeof planSandboxSpec>> {
+  const pod: Pod = {
+    metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
+    spec: { containers: [], ...spec },
+  };
+  const { hostname, domain } = planSandboxSpec(pod, 0, names);
+  return { hostname, ...(domain !== undefined && { domain }) };
+}
+
+it('a pod in the domain of a Service has a full name, or that alone', () => {
+  const subdomain = 'web';
+  assert.deepEqual(namesOf({}), { hostname: 'web-0' });
+  const domain = 'web.shop.svc.cluster.local';
+  assert.deepEqual(namesOf({ subdomain }), { hostname: 'web-0', domain });
+  assert.deepEqual(namesOf({ subdomain, hostname: 'own' }), { hostname: 'own', domain });
+  assert.deepEqual(namesOf({ subdomain, hostNetwork: true }), { hostname: 'web-0' });
+  assert.deepEqual(namesOf({ subdomain, setHostnameAsFQDN: true }), { hostname: `web-0.${domain}` });
+  assert.deepEqual(namesOf({ subdomain, hostnameOverride: 'a.b' }), { hostname: 'a.b' });
+  const tooLong = { subdomain: 's'.repeat(40), setHostnameAsFQDN: true };
+  assert.throws(() => namesOf(tooLong), /is too long \(64 characters is the max, 69 characters.*shorten/);
+});
+
 it('there are never more domains than resolvers take', () => {
   const hostSearches = Array.from({ length: 40 }, (_, index) => `d${index}.example`);
   assert.equal(dnsOf({}, { ...names, hostSearches })?.searches.length, 32);

@@ -1,5 +1,6 @@
 import { identityOf } from '@sheaf/api';
 import type { Pod } from '@sheaf/api/workload/index';
+import { badRequest } from '@sheaf/base';
 import { type HostPort, hostProgramRegistry, type SandboxDns, type SandboxSpec } from '@sheaf/ports';
 import { podLabels, sandboxId } from './run-ids.ts';
 
@@ -11,10 +12,12 @@ export interface ClusterNames {
   readonly hostSearches?: readonly string[];
 }
 
+/** As long as the kernel takes. */
+const longestHostName = 64;
 /** As many domains as resolvers take. */
 const mostSearches = 32;
 
-/** One life of a pod. */
+/** One life of a pod. @throws StatusError for what cannot be, in words for its events */
 export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames): SandboxSpec {
   const { namespace, name, uid } = identityOf(pod);
   const { spec } = pod;
@@ -23,7 +26,7 @@ export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames):
     id: sandboxId(uid, attempt),
     title: `${namespace}/${name}`,
     labels: { [podLabels.uid]: uid, [podLabels.name]: name, [podLabels.namespace]: namespace },
-    hostname: (spec.hostname ?? name).slice(0, 63).replace(/[-.]+$/, ''),
+    ...namesOf(pod, names),
     network: spec.hostNetwork ? { kind: 'host' } : { kind: 'pod', hostPorts: hostPortsOf(pod) },
     ...(dns && { dns }),
     ...(spec.hostAliases && {
@@ -34,6 +37,24 @@ export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames):
     ...(runsPrograms(pod) && { isForPrograms: true }),
     ...sysctlsOf(pod),
   };
+}
+
+/** Who is in the domain of a Service has a full name; some want to see nothing else. */
+function namesOf(
+  { metadata, spec }: Pod,
+  { domain }: ClusterNames,
+): Pick<SandboxSpec, 'hostname' | 'domain'> {
+  if (spec.hostnameOverride) return { hostname: spec.hostnameOverride };
+  const hostname = (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
+  if (!spec.subdomain || spec.hostNetwork) return { hostname };
+  const own = `${spec.subdomain}.${metadata.namespace}.svc.${domain}`;
+  if (!spec.setHostnameAsFQDN) return { hostname, domain: own };
+  const whole = `${hostname}.${own}`;
+  if (whole.length > longestHostName)
+    throw badRequest(
+      `Failed to construct FQDN from pod hostname and cluster domain, FQDN ${whole} is too long (${longestHostName} characters is the max, ${whole.length} characters requested): shorten hostname or subdomain, or leave out setHostnameAsFQDN`,
+    );
+  return { hostname: whole };
 }
 
 /** One pod has either images or programs of the host. */
