@@ -34,7 +34,7 @@ export function helmSource(dataDir: string): HelmSource {
 export function withHelm(
   engine: { readonly containers: Containers; readonly images: ContainerImages },
   { dataDir, clock, serverAddress }: HelmHostOptions,
-): { readonly containers: Containers; readonly images: ContainerImages } {
+): { readonly containers: Containers; readonly images: ContainerImages; readonly programs: Containers } {
   const programs = openHostProcesses({
     directory: join(dataDir, 'programs'),
     clock,
@@ -49,5 +49,6 @@ export function withHelm(
   return {
     containers: new ContainersBeside({ images: engine.containers, programs: programs.containers }),
     images: new ImagesBeside({ images: engine.images, programs: programs.images }),
+    programs: programs.containers,
   };
 }

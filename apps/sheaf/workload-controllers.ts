@@ -33,6 +33,7 @@ export function registerWorkloadControllers(
   registerPods(manager, {
     nodeName,
     containers,
+    programs: host.workloads.programs,
     images,
     isBundled: (reference) => bundles.hasImage(reference),
     volumes: podVolumes,

@@ -35,6 +35,8 @@ export interface WorkloadHostOptions {
 export interface WorkloadHost extends BundleHost {
   readonly containers: Containers;
   readonly images: ContainerImages;
+  /** Those of `containers` that are programs of this machine; absent where no pods are to run. */
+  readonly programs: Containers | undefined;
   readonly volumes: PodVolumes;
   readonly checks: NetworkChecks;
   /** How Services are reached from pods and from here; absent where no pods are to run. */
@@ -78,12 +80,14 @@ export function openWorkloadHost(options: WorkloadHostOptions): WorkloadHost {
   });
   let serverAddress = '';
   const programs = { dataDir, clock, serverAddress: () => serverAddress };
-  const { containers, images } = hasContainers ? withHelm(podman, programs) : podman;
+  const withPrograms = hasContainers ? withHelm(podman, programs) : undefined;
+  const { containers, images } = withPrograms ?? podman;
   const looking = new Looking(podman.look, { clock, logger, isRepeated: hasContainers });
   return {
     ...openBundleHost({ dataDir, clock, logger, images }),
     containers,
     images,
+    programs: withPrograms?.programs,
     volumes: openPodVolumes({ directory: join(dataDir, 'pods'), clock, mayWrite: options.mayWrite }),
     checks: networkChecks,
     services: hasContainers ? openServices(podman.podBridge, { clock, random, logger }) : undefined,

@@ -9,7 +9,7 @@ import type { ContainerEnd } from '@sheaf/ports';
 import { isInitDone } from './container-order.ts';
 import type { PodFacts } from './plan.ts';
 import { hasSucceeded, isSidecar, policyOf, restartInMs, restMs } from './restart.ts';
-import type { ContainerRun } from './run-ids.ts';
+import { type ContainerRun, publicId } from './run-ids.ts';
 
 /** Why a container could not be started in this pass: in the words that kubectl users know. */
 export interface StartProblem {
@@ -82,11 +82,6 @@ function identityOf(
     imageID: imageNames.get(imageId) ?? imageId,
     containerID: publicId(run),
   };
-}
-
-/** How a run is called outside. */
-export function publicId({ observed }: ContainerRun): string {
-  return `sheaf://${observed.id}`;
 }
 
 function stateOf(container: Container, { facts, extras, isInit }: Surroundings): ContainerState {

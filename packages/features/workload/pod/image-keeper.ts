@@ -129,6 +129,7 @@ export class ImageKeeper implements Disposable {
     if (leftMs <= 0) return undefined;
     const text = `Back-off pulling image "${container.image}"`;
     this.#options.tell(pod, { type: 'Normal', reason: 'BackOff', message: text });
+    this.#options.tell(pod, { type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' });
     return {
       problem: {
         reason: 'ImagePullBackOff',
@@ -178,6 +179,7 @@ export class ImageKeeper implements Disposable {
     this.#failures.set(runId, { atMs: this.#options.clock.monotonic(), count, message });
     const text = `Failed to pull image "${container.image}": ${message}`;
     this.#options.tell(pod, { type: 'Warning', reason: 'Failed', message: text });
+    this.#options.tell(pod, { type: 'Warning', reason: 'Failed', message: 'Error: ErrImagePull' });
     return { problem: { reason: 'ErrImagePull', message }, retryMs: 1000 };
   }
 }

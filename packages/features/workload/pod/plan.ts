@@ -1,14 +1,22 @@
 import type { Container, Pod } from '@sheaf/api/workload/index';
 import { isInitDone, mainContainersToStart, nextInitContainers } from './container-order.ts';
 import { type EndReason, planEnd } from './pod-end.ts';
+import { policyOf, type RestartPolicy } from './restart.ts';
 import type { ContainerRun, PodSandbox } from './run-ids.ts';
 
 /** What the checks of a running container say. */
 export interface ProbeFacts {
   readonly isStarted: boolean;
   readonly isReady: boolean;
-  /** Why it has to be ended: its liveness or startup check has failed too often. */
-  readonly failure?: string;
+  /** Why it has to be ended. */
+  readonly failure?: ProbeFailure;
+}
+
+/** A check that has failed too often. */
+export interface ProbeFailure {
+  readonly probe: 'liveness' | 'startup';
+  /** The time of grace that it gives instead of the pod. */
+  readonly graceSeconds?: number;
 }
 
 export interface PodFacts {
@@ -73,12 +81,17 @@ function planProbeFailures({ pod, runs, probes }: PodFacts): readonly PodStep[] 
     const run = all.at(-1);
     const failure = run && run.observed.state === 'running' ? probes.get(run.container)?.failure : undefined;
     if (!run || failure === undefined) return [];
-    return [{ action: 'stop', runs: [run], graceMs: graceOf(pod), reason: { kind: 'probe', text: failure } }];
+    const { probe, graceSeconds = pod.spec.terminationGracePeriodSeconds ?? 30 } = failure;
+    const comesBack = policyOfName(pod, run.container) !== 'Never';
+    const reason = { kind: 'probe', probe, comesBack } as const;
+    return [{ action: 'stop', runs: [run], graceMs: graceSeconds * 1000, reason }];
   });
 }
 
-function graceOf({ spec }: Pod): number {
-  return (spec.terminationGracePeriodSeconds ?? 30) * 1000;
+function policyOfName(pod: Pod, name: string): RestartPolicy {
+  const init = pod.spec.initContainers?.find((container) => container.name === name);
+  const container = init ?? pod.spec.containers.find((each) => each.name === name);
+  return container ? policyOf(pod, container, init !== undefined) : 'Never';
 }
 
 function planStarts(facts: PodFacts, sandboxId: string): readonly PodStep[] {

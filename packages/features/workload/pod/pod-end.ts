@@ -1,6 +1,7 @@
 import type { Container, Pod } from '@sheaf/api/workload/index';
 import { runsIn } from './container-order.ts';
-import type { PodFacts, PodStep } from './plan.ts';
+import { areEndsTold } from './last-words.ts';
+import type { PodFacts, PodStep, ProbeFailure } from './plan.ts';
 import { hasSucceeded, isSidecar, policyOf } from './restart.ts';
 import type { ContainerRun } from './run-ids.ts';
 
@@ -10,7 +11,7 @@ export type EndReason =
   | { readonly kind: 'done' }
   | { readonly kind: 'deadline' }
   | { readonly kind: 'evicted' }
-  | { readonly kind: 'probe'; readonly text: string };
+  | { readonly kind: 'probe'; readonly probe: ProbeFailure['probe']; readonly comesBack: boolean };
 
 export type TerminalPhase = 'Succeeded' | 'Failed';
 
@@ -98,11 +99,12 @@ function graceLeftMs({ pod, nowMs }: PodFacts): number {
   return Math.max(0, Math.min(whole, Date.parse(deletionTimestamp) - nowMs));
 }
 
-/** A pod that has ended keeps its containers, for their logs, but neither network nor volumes. */
-function planRest({ sandboxes, hasVolumes }: PodFacts): readonly PodStep[] {
+/** A pod that has ended keeps its containers, for their logs, but neither network nor volumes once their last words are told. */
+function planRest(facts: PodFacts): readonly PodStep[] {
+  const { sandboxes, hasVolumes } = facts;
   const open = sandboxes.filter(({ sandbox }) => sandbox.state !== 'ended');
   if (open.length > 0) return [{ action: 'end-sandbox', sandboxes: open }];
-  return hasVolumes ? [{ action: 'remove-volumes' }] : [];
+  return hasVolumes && areEndsTold(facts) ? [{ action: 'remove-volumes' }] : [];
 }
 
 /** Everything that is left, in order. What the API knows ends first, and is told to have ended while there are runs to tell of. */

@@ -1,7 +1,7 @@
 import type { Container, Pod, Probe } from '@sheaf/api/workload/index';
 import type { Clock, Disposable } from '@sheaf/base';
 import type { CheckResult } from '@sheaf/ports';
-import type { ProbeFacts } from './plan.ts';
+import type { ProbeFacts, ProbeFailure } from './plan.ts';
 import { runProbeLoop } from './probe-loop.ts';
 import type { ContainerRun } from './run-ids.ts';
 
@@ -24,7 +24,7 @@ interface Watched {
   readonly stop: AbortController;
   isStarted: boolean;
   isReady: boolean;
-  failure: string | undefined;
+  failure: ProbeFailure | undefined;
 }
 
 type Kind = 'Startup' | 'Liveness' | 'Readiness';
@@ -95,26 +95,33 @@ export class ProbeRunner implements Disposable {
   }
 
   /** True: nothing is left to find out. */
-  #judge({ pod, kind, watched }: Check, result: CheckResult, isEnough: boolean): boolean {
+  #judge(check: Check, result: CheckResult, isEnough: boolean): boolean {
+    const { pod, kind, watched } = check;
     const { onChange, tell } = this.#options;
     if (!result.isHealthy)
       tell(pod, { reason: 'Unhealthy', message: `${kind} probe failed: ${result.text}` });
-    if (isEnough && note(kind, watched, result)) onChange(pod.metadata.uid ?? '');
+    if (isEnough && note(check, result)) onChange(pod.metadata.uid ?? '');
     return kind === 'Startup' && watched.isStarted;
   }
 }
 
 /** True: something is otherwise than before. */
-function note(kind: Kind, watched: Watched, result: CheckResult): boolean {
+function note({ kind, probe, watched }: Check, result: CheckResult): boolean {
   const before = { ...watched };
   if (kind === 'Readiness') watched.isReady = result.isHealthy;
-  else if (!result.isHealthy) watched.failure = `${kind.toLowerCase()} probe failed: ${result.text}`;
+  else if (!result.isHealthy) watched.failure ??= failureOf(kind, probe);
   else if (kind === 'Startup') watched.isStarted = true;
   return (
     before.isStarted !== watched.isStarted ||
     before.isReady !== watched.isReady ||
     before.failure !== watched.failure
   );
+}
+
+function failureOf(kind: Exclude<Kind, 'Readiness'>, probe: Probe): ProbeFailure {
+  const { terminationGracePeriodSeconds: graceSeconds } = probe;
+  const failed = kind === 'Startup' ? 'startup' : 'liveness';
+  return { probe: failed, ...(graceSeconds !== undefined && { graceSeconds }) };
 }
 
 interface Check {

@@ -7,11 +7,12 @@ import type { Containers, PodVolume, PodVolumes } from '@sheaf/ports';
 import { done, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
 import { recheck } from '../pods/recheck.ts';
 import type { StartProblem } from './container-status.ts';
-import type { HostView } from './host-view.ts';
+import { type HostView, lookFor } from './host-view.ts';
 import type { ImageKeeper } from './image-keeper.ts';
+import { lastWordsOf } from './last-words.ts';
 import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts';
 import { type PodData, readPodData } from './pod-content.ts';
-import { deadlineInMs, deletedPhase } from './pod-end.ts';
+import { deadlineInMs, deletedPhase, planEnd } from './pod-end.ts';
 import type { ProbeRunner } from './probe-runner.ts';
 import { policyOf, restartInMs } from './restart.ts';
 import { runsOf, sandboxesOf } from './run-ids.ts';
@@ -32,6 +33,7 @@ export interface PodParts {
   readonly containers: Containers;
   readonly volumes: PodVolumes;
   readonly view: HostView;
+  readonly programView: HostView | undefined;
   readonly launcher: RunLauncher;
   readonly imageKeeper: Pick<ImageKeeper, 'publicNames'>;
   readonly stopper: RunStopper;
@@ -116,12 +118,13 @@ function addressesOf(
 }
 
 async function observe(
-  { view, volumes, probes, clock }: PodParts,
+  parts: PodParts,
   { pod, prepared }: { readonly pod: Pod; readonly prepared: VolumeOutcome | undefined },
   signal: AbortSignal,
 ): Promise<PodFacts> {
+  const { volumes, probes, clock } = parts;
   const { uid } = identityOf(pod);
-  const { sandboxes, containers } = await view.look(signal);
+  const { sandboxes, containers } = await lookFor(parts, pod, signal);
   const runs = runsOf(uid, containers);
   const newest = (container: Container): ProbeFacts =>
     probes.factsOf(pod, container, runs.get(container.name)?.at(-1));
@@ -313,7 +316,7 @@ async function conclude(
   const { pod } = facts;
   if (parts.podOf(identityOf(pod).uid)) await writeStatus(parts, { facts, outcome }, signal);
   const restarts = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].map((container) =>
-    restartWait(facts, container),
+    restartWait(parts, facts, container),
   );
   const isGoing = pod.metadata.deletionTimestamp !== undefined;
   return recheck(
@@ -324,11 +327,16 @@ async function conclude(
   );
 }
 
-function restartWait({ pod, runs, nowMs }: PodFacts, container: Container): number | undefined {
+function restartWait({ tell }: PodParts, facts: PodFacts, container: Container): number | undefined {
+  const { pod, runs, nowMs } = facts;
   const newest = runs.get(container.name)?.at(-1);
-  if (newest?.observed.state !== 'ended') return undefined;
+  if (newest?.observed.state !== 'ended' || planEnd(facts)) return undefined;
   const isInit = (pod.spec.initContainers ?? []).includes(container);
-  return restartInMs(newest, policyOf(pod, container, isInit), nowMs) || undefined;
+  const waitMs = restartInMs(newest, policyOf(pod, container, isInit), nowMs) || undefined;
+  const { namespace, name, uid } = identityOf(pod);
+  const message = `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`;
+  if (waitMs !== undefined) tell(pod, { type: 'Warning', reason: 'BackOff', message });
+  return waitMs;
 }
 
 async function writeStatus(
@@ -336,13 +344,8 @@ async function writeStatus(
   { facts, outcome }: { readonly facts: PodFacts; readonly outcome: Outcome },
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, volumes, hostAddresses } = parts;
-  const { pod } = facts;
-  const { uid } = identityOf(pod);
-  const ended = [...facts.runs.values()].flat().filter(({ observed }) => observed.state === 'ended');
-  const messages = new Map<string, string>();
-  for (const { observed } of ended)
-    messages.set(observed.id, await volumes.readMessage(uid, observed.id, signal));
+  const { client, clock, hostAddresses } = parts;
+  const messages = await lastWordsOf(parts, facts, signal);
   const ids = new Set([...facts.runs.values()].flat().map(({ observed }) => observed.imageId));
   const imageNames = await parts.imageKeeper.publicNames(ids, signal);
   const extras = { problems: outcome.problems, messages, imageNames };

@@ -6,6 +6,7 @@ import type { ContainerImages, Containers, NetworkChecks, PodVolumes } from '@sh
 import { EventRecorder, keyOf, type Manager } from '@sheaf/runtime';
 import { AccountTokens } from './account-tokens.ts';
 import { ContainerChecks } from './container-checks.ts';
+import { FailedStarts } from './failed-starts.ts';
 import { HostView } from './host-view.ts';
 import { ImageKeeper } from './image-keeper.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
@@ -21,6 +22,8 @@ import { type FindDisk, VolumeKeeper } from './volume-keeper.ts';
 export interface PodHost {
   readonly nodeName: string;
   readonly containers: Containers;
+  /** Those of them that are programs of the host: looked at by themselves, which is quicker. */
+  readonly programs?: Containers | undefined;
   readonly images: ContainerImages;
   readonly volumes: PodVolumes;
   readonly checks: NetworkChecks;
@@ -81,6 +84,7 @@ export function register(manager: Manager, host: PodHost): void {
       },
     }),
   );
+  const failed = new FailedStarts(clock);
   const tokens = new AccountTokens({ client, clock });
   const parts = {
     ...host,
@@ -90,14 +94,16 @@ export function register(manager: Manager, host: PodHost): void {
     nodes: nodes.cache,
     services: services.cache,
     view: new HostView(containers),
+    programView: host.programs && new HostView(host.programs),
     imageKeeper: keeper,
-    launcher: new RunLauncher({ containers, volumes, images: keeper, tell, hooks }),
+    launcher: new RunLauncher({ containers, volumes, images: keeper, tell, hooks, failed }),
     stopper: new RunStopper({ containers, hooks, clock, logger, tell, onEnd: wake }),
     probes,
     volumeKeeper: new VolumeKeeper({ volumes, tokens, diskOf: host.diskOf }),
     tell,
     forget: (podUid: string) => {
       tokens.forget(podUid);
+      failed.forgetPod(podUid);
       probes.keep(podUid, new Set());
       keys.delete(podUid);
     },

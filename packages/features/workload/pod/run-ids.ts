@@ -40,6 +40,11 @@ export interface ContainerRun {
   readonly observed: ContainerObservation;
 }
 
+/** How a run is called outside. */
+export function publicId({ observed }: ContainerRun): string {
+  return `sheaf://${observed.id}`;
+}
+
 /** Oldest first. */
 export function sandboxesOf(podUid: string, sandboxes: readonly SandboxObservation[]): readonly PodSandbox[] {
   return sandboxes

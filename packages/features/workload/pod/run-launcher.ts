@@ -12,6 +12,7 @@ import type {
 } from '@sheaf/ports';
 import type { StartProblem } from './container-status.ts';
 import { environmentOf, expand } from './environment.ts';
+import type { FailedStarts } from './failed-starts.ts';
 import type { ImageKeeper } from './image-keeper.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { RunOrder } from './plan.ts';
@@ -27,6 +28,7 @@ export interface RunLauncherOptions {
   readonly volumes: PodVolumes;
   readonly images: ImageKeeper;
   readonly hooks: LifecycleHooks;
+  readonly failed: FailedStarts;
   readonly tell: (pod: Pod, event: PodEvent) => void;
 }
 
@@ -58,6 +60,13 @@ const retryMs = 10_000;
 /** A hook that takes longer has failed. */
 const hookMs = 60_000;
 
+interface StartOrder {
+  readonly pod: Pod;
+  readonly container: Container;
+  /** Names the start: of this run, in this life of the pod. */
+  readonly startId: string;
+}
+
 interface StartedRun {
   readonly pod: Pod;
   readonly container: Container;
@@ -77,25 +86,31 @@ export class RunLauncher {
     const { pod } = facts;
     const { uid } = identityOf(pod);
     const runId = containerId(uid, { container: order.container.name, attempt: order.attempt });
+    // Another life of the pod is another chance.
+    const startId = `${runId}@${order.sandboxId}`;
+    const rest = this.#options.failed.restOf(startId);
+    if (rest) return { state: 'failed', ...rest };
     const answer = await images.find({ pod, container: order.container, runId }, signal);
     if ('pulling' in answer)
       return { state: 'waiting', problem: pullOf(order.container, pod, answer.failure) };
     if ('problem' in answer) return { state: 'failed', ...answer };
     const messageFile = await this.#options.volumes.ensureMessageFile(uid, runId, signal);
     const planned = planRun(order, { ...facts, image: answer.image, runId, messageFile });
-    if ('problem' in planned) return this.#refused(pod, 'CreateContainerConfigError', planned.problem);
-    return this.#start(planned.spec, { pod, container: order.container }, signal);
+    if ('problem' in planned)
+      return this.#refused(pod, { reason: 'CreateContainerConfigError', message: planned.problem });
+    return this.#start(planned.spec, { pod, container: order.container, startId }, signal);
   }
 
   async #start(
     spec: ContainerSpec,
-    { pod, container }: { readonly pod: Pod; readonly container: Container },
+    { pod, container, startId }: StartOrder,
     signal: AbortSignal,
   ): Promise<LaunchOutcome> {
-    const { containers, images, tell } = this.#options;
+    const { containers, images, failed, tell } = this.#options;
     try {
       const observed = await containers.startContainer(spec, signal);
       images.forget(spec.id);
+      failed.forget(startId);
       tell(pod, { type: 'Normal', reason: 'Created', message: `Created container: ${container.name}` });
       if (observed.end?.cause === 'start-failed')
         tell(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${observed.end.message}` });
@@ -103,7 +118,10 @@ export class RunLauncher {
       if (observed.state === 'running') await this.#afterStart({ pod, container, observed }, signal);
       return { state: 'started' };
     } catch (error) {
-      return this.#refused(pod, 'CreateContainerError', toError(error).message);
+      if (signal.aborted) throw error;
+      const problem = { reason: 'CreateContainerError', message: toError(error).message };
+      failed.note(startId, problem, retryMs);
+      return this.#refused(pod, problem);
     }
   }
 
@@ -123,9 +141,9 @@ export class RunLauncher {
     await containers.stopContainer(observed.id, { graceMs }, signal);
   }
 
-  #refused(pod: Pod, reason: string, message: string): LaunchOutcome {
-    this.#options.tell(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${message}` });
-    return { state: 'failed', problem: { reason, message }, retryMs };
+  #refused(pod: Pod, problem: StartProblem): LaunchOutcome {
+    this.#options.tell(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${problem.message}` });
+    return { state: 'failed', problem, retryMs };
   }
 }
 

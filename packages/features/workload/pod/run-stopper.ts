@@ -82,6 +82,7 @@ function containerOf({ spec }: Pod, wanted: string): Container | undefined {
 }
 
 function killingText(container: string, reason: EndReason): string {
-  if (reason.kind === 'probe') return `Container ${container} failed ${reason.text}, will be restarted`;
+  if (reason.kind === 'probe')
+    return `Container ${container} failed ${reason.probe} probe${reason.comesBack ? ', will be restarted' : ''}`;
   return `Stopping container ${container}`;
 }

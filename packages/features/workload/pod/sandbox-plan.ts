@@ -58,7 +58,7 @@ function namesOf(
 }
 
 /** One pod has either images or programs of the host. */
-function runsPrograms({ spec }: Pod): boolean {
+export function runsPrograms({ spec }: Pod): boolean {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
   return all.some(({ image }) => image?.startsWith(hostProgramRegistry));
 }
