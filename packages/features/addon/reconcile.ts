@@ -1,4 +1,4 @@
-import { type KubeObject, timestampOf } from '@sheaf/api';
+import { type KubeObject, timestampOf, type Waiting } from '@sheaf/api';
 import type { Addon, HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job } from '@sheaf/api/workload/index';
 import { type Clock, StatusError } from '@sheaf/base';
@@ -41,11 +41,51 @@ export async function reconcileAddon(
   if (!addon || addon.metadata.deletionTimestamp !== undefined) return done;
   const facts = await factsOf(parts, addon, signal);
   const plan = planAddon(facts);
-  await writeStatus(parts, { addon, plan }, signal);
+  // Nobody sees an operation of one that says it is done. What was refused in the last pass still stands there.
+  const isTold = isUnderWay(addon, plan);
+  if (!isTold) await writeStatus(parts, { addon, plan }, signal);
   if (facts.chart) await noteDefinitions(parts.client, { addon, chart: facts.chart }, signal);
-  await takeStep(parts, { addon, step: plan.step }, signal);
-  return resultOf(plan);
+  const refused = await taken(parts, { addon, plan }, signal);
+  if (isTold && refused) await writeStatus(parts, { addon, plan: refused }, signal);
+  return resultOf(refused ?? plan);
 }
+
+function isUnderWay(addon: Addon, { state, step }: AddonPlan): boolean {
+  const progress = addon.status?.conditions?.find(({ type }) => type === 'InProgress');
+  return step.action !== 'none' && stateOf(addon) === state && progress?.status === 'True';
+}
+
+/** Takes the step of a plan; the plan as it is told if the server refuses that. */
+async function taken(
+  parts: AddonParts,
+  { addon, plan }: { readonly addon: Addon; readonly plan: AddonPlan },
+  signal: AbortSignal,
+): Promise<AddonPlan | undefined> {
+  try {
+    await takeStep(parts, { addon, step: plan.step }, signal);
+    return undefined;
+  } catch (error) {
+    const waiting = refusedStep(error);
+    if (!waiting) throw error;
+    const words = plan.mark.kind === 'in-progress' ? plan.mark.words : 'it goes on';
+    return { ...plan, mark: { kind: 'failing', waiting, words }, step: { action: 'none' } };
+  }
+}
+
+/** A quota, a policy or a webhook stands in the way; what may be taken soon is tried again like anything else. */
+function refusedStep(error: unknown): Waiting | undefined {
+  if (!StatusError.is(error) || passing.has(error.reason)) return undefined;
+  const isRefusal = error.code >= 400 && error.code < 500;
+  if (!isRefusal && !error.message.includes('webhook')) return undefined;
+  return {
+    reason: 'ChartRefused',
+    text: `its HelmChart is refused: ${error.message}`,
+    nature: 'fault',
+    wayOut: 'take away what refuses it: a quota, a policy, a webhook; or correct the add-on',
+  };
+}
+
+const passing: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists', 'NotFound', 'TooManyRequests']);
 
 async function factsOf(
   { charts, jobs, namespaces }: AddonParts,

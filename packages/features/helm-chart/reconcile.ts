@@ -23,6 +23,7 @@ import { referencesOf } from './chart-values.ts';
 import { hooksAtWork, hookTrouble, newestRecord, recordSelector } from './hook-trouble.ts';
 import { isFor, isOfChart, isOwnedBy, isWorking, podsOf, stateOf } from './operation-state.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
+import { refusedPart } from './refused-part.ts';
 
 export interface ChartParts {
   readonly client: Client;
@@ -49,8 +50,7 @@ export async function reconcileChart(
   const chart = parts.charts.get(key);
   if (!chart) return forget(parts.client, key, signal);
   const facts = await withMissing(parts, await readFacts(parts, chart, signal), signal);
-  const step = planChart(facts);
-  await takeStep(parts, { step, facts }, signal);
+  const step = await taken(parts, { step: planChart(facts), facts }, signal);
   if (step.action === 'claim' || step.action === 'release') return done;
   const next = planChartStatus(facts, step);
   if (next) await parts.client.updateStatus(resources.helmCharts, next, { signal });
@@ -184,6 +184,18 @@ async function asked(
 interface Taken {
   readonly step: ChartStep;
   readonly facts: ChartFacts;
+}
+
+/** The step, or what has kept it from being taken. */
+async function taken(parts: ChartParts, { step, facts }: Taken, signal: AbortSignal): Promise<ChartStep> {
+  try {
+    await takeStep(parts, { step, facts }, signal);
+    return step;
+  } catch (error) {
+    const refused = step.action === 'begin' || step.action === 'none' ? refusedPart(error) : undefined;
+    if (!refused) throw error;
+    return { action: 'none', waiting: refused };
+  }
 }
 
 async function takeStep(parts: ChartParts, { step, facts }: Taken, signal: AbortSignal): Promise<void> {
