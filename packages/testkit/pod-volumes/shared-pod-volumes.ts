@@ -6,10 +6,12 @@ import type { SimulatedVolumeHost } from './simulated-volume-host.ts';
 /** What it makes is there for the containers of a simulated host. */
 export class SharedPodVolumes extends SimulatedPodVolumes {
   readonly #files: SimulatedContainerHost['files'];
+  readonly #host: SimulatedVolumeHost;
 
   constructor(host: SimulatedVolumeHost, { files }: Pick<SimulatedContainerHost, 'files'>) {
     super(host);
     this.#files = files;
+    this.#host = host;
   }
 
   override async ensure(...given: Parameters<SimulatedPodVolumes['ensure']>): Promise<PodVolume> {
@@ -24,5 +26,12 @@ export class SharedPodVolumes extends SimulatedPodVolumes {
     const path = await super.ensureMessageFile(...given);
     this.#files.write(path, '');
     return path;
+  }
+
+  override async readMessage(...given: Parameters<SimulatedPodVolumes['readMessage']>): Promise<string> {
+    const [podUid, runId] = given;
+    const path = this.#host.pods.get(podUid)?.messages.get(runId);
+    const written = path === undefined ? '' : (this.#files.read(path) ?? '');
+    return written === '' ? await super.readMessage(...given) : written;
   }
 }
