@@ -205,6 +205,7 @@ const schedules: readonly Schedule[] = [
 async function play({ play: tell }: Schedule, options: Partial<StageOptions>): Promise<Story> {
   const story = new Story(options);
   await story.stage.start();
+  await story.stage.users.make(name);
   await tell(story);
   await story.rest();
   await story.stage.simulation.stop();

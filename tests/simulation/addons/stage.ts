@@ -6,6 +6,7 @@ import { register as registerHelmChart } from '@sheaf/features/helm-chart';
 import { register as registerJob } from '@sheaf/features/workload/job';
 import type { Manager } from '@sheaf/runtime';
 import { Simulation } from '@sheaf/testkit';
+import { KeptObjects } from '@sheaf/testkit/lean-server/index';
 import { type KeptServer, leanServers } from '../kept-servers.ts';
 import { Objects } from '../objects.ts';
 import type { Outcome, ScheduleOptions } from '../subjects.ts';
@@ -23,6 +24,8 @@ const stepLimit = 20_000;
 export interface StageOptions extends ScheduleOptions {
   /** The controllers of add-ons; another model of them can be put in their place. */
   readonly registerAddons?: (manager: Manager) => void;
+  /** A stage that has stopped: this one begins where it ended. */
+  readonly beginning?: AddonStage;
 }
 
 /** A control plane with the controllers of add-ons, charts and Jobs, a node that runs Helm, and those who use it. */
@@ -48,7 +51,7 @@ export class AddonStage {
       logger,
       carriesValues: true,
       ...(tamper && { tamper }),
-      open: leanServers(ground, {}),
+      open: leanServers(ground, { beginning: options.beginning?.kept }),
       register: (manager) => {
         register(manager);
         registerHelmChart(manager);
@@ -61,12 +64,23 @@ export class AddonStage {
     const parts = { client: () => this.simulation.server.client, objects: this.objects, scheduler, random };
     this.world = new HelmWorld(parts);
     this.users = new Users({ ...parts, onJobDeleted: (uid) => this.world.excused.add(uid) });
+    if (options.beginning) this.#takeOver(options.beginning);
+  }
+
+  #takeOver({ simulation, world }: AddonStage): void {
+    this.simulation.clock.advance(simulation.clock.monotonic());
+    for (const [name, release] of world.releases) this.world.releases.set(name, release);
+  }
+
+  /** What the server keeps. */
+  get kept(): KeptObjects | undefined {
+    const { views } = this.simulation.server;
+    return views instanceof KeptObjects ? views : undefined;
   }
 
   async start(): Promise<void> {
     await this.simulation.start();
     await this.simulation.server.prepare();
-    await this.users.furnish();
     this.answerReads(true);
     this.simulation.restartControllers();
     await this.simulation.settle();

@@ -39,13 +39,10 @@ export class Users {
     this.#options = options;
   }
 
-  async furnish(): Promise<void> {
-    for (const name of addonNames) await this.#make(name);
-  }
-
   async act(): Promise<void> {
     const { random, scheduler } = this.#options;
-    const name = addonNames[random.integer(addonNames.length)] ?? 'web';
+    const names = addonNames.slice(0, Math.max(1, this.addons().length));
+    const name = names[random.integer(names.length)] ?? 'web';
     let choice = random.integer(100);
     for (const [weight, word, act] of actions) {
       choice -= weight;
@@ -97,14 +94,14 @@ export class Users {
 
   async makeAnew(name: string): Promise<void> {
     await this.deleteOne(resources.addons, name);
-    await this.#make(name);
+    await this.make(name);
   }
 
   async quietly(act: () => Promise<unknown>): Promise<void> {
     await this.#quietly(act);
   }
 
-  async #make(name: string): Promise<void> {
+  async make(name: string): Promise<void> {
     const addon: Addon = {
       metadata: { namespace, name },
       spec: { repo: 'http://charts', chart: name, version: '1', enabled: false, valuesContent: '' },
