@@ -35,8 +35,11 @@ export const noFaults: NetworkFaults = {
   repeatedEvent: 0,
 };
 
-/** Sees each request that a simulated client has got carried out, around its execution. */
-export type RequestWitness = (request: ClientRequest) => ((status: number) => void) | undefined;
+/** Sees each request that a simulated client has got carried out, around its execution. `isLate`: who sent it has died since. */
+export type RequestWitness = (
+  request: ClientRequest,
+  sender: { readonly isLate: boolean },
+) => ((status: number) => void) | undefined;
 
 /** What becomes of a request on its way. */
 export type RequestTamper = (request: ClientRequest) => ClientRequest;
@@ -139,12 +142,12 @@ export class SimulatedNetwork {
   }
 
   /** All at once: what the server does within one request is its own matter. */
-  async #execute({ user }: Life, sent: ClientRequest, runs: number): Promise<ClientResponse> {
+  async #execute({ user, isOver }: Life, sent: ClientRequest, runs: number): Promise<ClientResponse> {
     const near = sent.method === 'GET' ? this.#options.near() : undefined;
     if (near) return near.read(sent);
     const request = this.#options.tamper(sent);
     const { signal: _unused, ...rest } = request;
-    const seen = this.#options.witness(request);
+    const seen = this.#options.witness(request, { isLate: isOver });
     const direct = this.#options.transport(user);
     const first = await direct.send(rest);
     seen?.(first.status);

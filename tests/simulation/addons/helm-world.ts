@@ -39,6 +39,8 @@ export class HelmWorld {
   lasting: number | undefined;
   /** UIDs of Jobs that users have deleted: their controller may have been about to make a pod. */
   readonly excused = new Set<string>();
+  /** UIDs of Jobs that came when the program that had asked for them was dead: the next one could not know of them. */
+  readonly late = new Set<string>();
   /** Operations of two processes on one release at once. */
   readonly violations: string[] = [];
   readonly #options: HelmWorldOptions;
@@ -125,11 +127,12 @@ export class HelmWorld {
     await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
   }
 
-  /** The lock of the host holds; that it has to is a mistake, unless somebody has deleted the other's Job, or one Job has two pods for a moment. */
+  /** The lock of the host holds; that it has to is a mistake, unless somebody has deleted the other's Job, one Job has two pods for a moment, or one was late. */
   #refuse(pod: Pod, work: Work, other: Work): Promise<void> {
     if (other.jobUids.some((uid) => this.excused.has(uid) || work.jobUids.includes(uid)))
       this.#works.delete(other.podUid);
-    else this.violations.push(`two operations on the release ${work.order.release} at once`);
+    else if (![...work.jobUids, ...other.jobUids].some((uid) => this.late.has(uid)))
+      this.violations.push(`two operations on the release ${work.order.release} at once`);
     return this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
   }
 

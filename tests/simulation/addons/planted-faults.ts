@@ -28,7 +28,7 @@ function withOtherBinding(request: ClientRequest): ClientRequest {
   return { ...request, target: request.target.replace('/helm-', '/none-') };
 }
 
-function isOfNewJob({ method, target }: ClientRequest): boolean {
+export function isOfNewJob({ method, target }: ClientRequest): boolean {
   return method === 'POST' && target.endsWith('/jobs');
 }
 

@@ -1,5 +1,6 @@
+import type { KubeObject } from '@sheaf/api';
 import { silentLogger } from '@sheaf/base';
-import { resources } from '@sheaf/client';
+import { type ClientRequest, resources } from '@sheaf/client';
 import { registerAddons } from '@sheaf/features/addon';
 import { register as registerGarbageCollection } from '@sheaf/features/garbage-collection';
 import { register as registerHelmChart } from '@sheaf/features/helm-chart';
@@ -14,7 +15,7 @@ import { findComplaints, findRemains } from './goals.ts';
 import { HelmWorld } from './helm-world.ts';
 import { ground, isAside, isWatched } from './kinds.ts';
 import { registerOriginalAddons } from './original-addons.ts';
-import { type PlantedFault, tamperOf } from './planted-faults.ts';
+import { isOfNewJob, type PlantedFault, tamperOf } from './planted-faults.ts';
 import { Users } from './users.ts';
 
 /** How long a goal may take once faults have stopped. */
@@ -50,6 +51,8 @@ export class AddonStage {
       keepsTrace,
       logger,
       carriesValues: true,
+      witness: (request, { isLate }) =>
+        isLate && isOfNewJob(request) ? () => this.#noteLate(request) : undefined,
       ...(tamper && { tamper }),
       open: leanServers(ground, { beginning: options.beginning?.kept }),
       register: (manager) => {
@@ -96,6 +99,12 @@ export class AddonStage {
   /** Until everything waits for time to pass. */
   async quiesce(): Promise<void> {
     while (this.simulation.scheduler.choices > 0) await this.simulation.step();
+  }
+
+  #noteLate({ value }: ClientRequest): void {
+    const { name } = (value as unknown as KubeObject).metadata;
+    const late = this.objects.all(resources.jobs).find(({ metadata }) => metadata.name === name);
+    if (late) this.world.late.add(late.metadata.uid ?? '');
   }
 
   get isGood(): boolean {
