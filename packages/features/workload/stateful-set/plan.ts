@@ -23,9 +23,14 @@ export interface StatefulSetFacts {
   readonly nowMs: number;
 }
 
+export interface GoingClaims {
+  readonly ordinal: number;
+  readonly names: readonly string[];
+}
+
 export type StatefulSetStep =
-  /** `reason`: a pod that the next ones wait for. */
-  | { readonly action: 'none'; readonly waitsFor?: string }
+  /** `waitsFor`: a pod that the next ones wait for. `going`: claims that a pod waits to be gone: on these it could never start. */
+  | { readonly action: 'none'; readonly waitsFor?: string; readonly going?: GoingClaims }
   | { readonly action: 'adopt' | 'release'; readonly pods: readonly Pod[] }
   | { readonly action: 'create-claims'; readonly claims: readonly PersistentVolumeClaim[] }
   | { readonly action: 'create'; readonly ordinals: readonly number[] }
@@ -50,6 +55,7 @@ export function planStatefulSet(facts: StatefulSetFacts): StatefulSetStep {
   const places = placesOf(set, owned);
   return (
     planEnded(places) ??
+    planClaims(facts, places) ??
     planMissing(facts, places) ??
     planUnready(facts, places) ??
     planSurplus(facts, places) ??
@@ -97,6 +103,13 @@ function planEnded({ wanted }: Places): StatefulSetStep | undefined {
   return ended.length > 0 ? { action: 'delete', pods: ended } : undefined;
 }
 
+/** A claim that has gone from under a pod is made anew, while the pod can still wait for it. */
+function planClaims(facts: StatefulSetFacts, { wanted }: Places): StatefulSetStep | undefined {
+  const waiting = wanted.filter(({ pod }) => pod && isStaying(pod) && pod.status?.phase === 'Pending');
+  const claims = waiting.flatMap(({ ordinal }) => missingClaims(facts, ordinal));
+  return claims.length > 0 ? { action: 'create-claims', claims } : undefined;
+}
+
 function planMissing(facts: StatefulSetFacts, { wanted }: Places): StatefulSetStep | undefined {
   const { set } = facts;
   const first = wanted.findIndex(({ pod }) => pod === undefined);
@@ -107,14 +120,26 @@ function planMissing(facts: StatefulSetFacts, { wanted }: Places): StatefulSetSt
   if (blocker?.pod) return undefined;
   const missing = wanted.filter(({ pod }) => pod === undefined).map(({ ordinal }) => ordinal);
   const ordinals = isParallel(set) ? missing : missing.slice(0, 1);
-  const claims = ordinals
-    .flatMap((ordinal) => claimsFor(set, ordinal))
-    .filter((claim) => !hasClaim(facts, claim));
-  return claims.length > 0 ? { action: 'create-claims', claims } : { action: 'create', ordinals };
+  const claims = ordinals.flatMap((ordinal) => missingClaims(facts, ordinal));
+  if (claims.length > 0) return { action: 'create-claims', claims };
+  const ready = ordinals.filter((ordinal) => goingClaims(facts, ordinal).length === 0);
+  const [blocked = 0] = ordinals;
+  return ready.length > 0
+    ? { action: 'create', ordinals: ready }
+    : { action: 'none', going: { ordinal: blocked, names: goingClaims(facts, blocked) } };
 }
 
-function hasClaim({ claims }: StatefulSetFacts, { metadata }: PersistentVolumeClaim): boolean {
-  return claims.some((claim) => claim.metadata.name === metadata.name);
+function missingClaims({ set, claims }: StatefulSetFacts, ordinal: number): readonly PersistentVolumeClaim[] {
+  const known = new Set(claims.map(({ metadata }) => metadata.name));
+  return claimsFor(set, ordinal).filter(({ metadata }) => !known.has(metadata.name));
+}
+
+/** Names of claims of an ordinal that are being deleted. */
+function goingClaims({ set, claims }: StatefulSetFacts, ordinal: number): readonly string[] {
+  const names = new Set(claimsFor(set, ordinal).map(({ metadata }) => metadata.name));
+  return claims
+    .filter(({ metadata }) => names.has(metadata.name) && metadata.deletionTimestamp !== undefined)
+    .map(({ metadata }) => metadata.name ?? '');
 }
 
 /**

@@ -18,6 +18,7 @@ import type { RevisionedSets } from '../pods/revisioned-register.ts';
 import { planClaimOwners } from './claim-retention.ts';
 import { ordinalTemplate, podName, revisionNameOf } from './ordinal-pod.ts';
 import {
+  type GoingClaims,
   planStatefulSet,
   recheckInMs,
   revisionFor,
@@ -90,6 +91,7 @@ async function takeStep(
 ): Promise<void> {
   if (step.action === 'create-claims')
     return createClaims(parts, { set: facts.set, claims: step.claims }, signal);
+  if (step.action === 'none' && step.going) sayGoing(parts, facts.set, step.going);
   const podStep: PodStep =
     step.action === 'create'
       ? { action: 'create', orders: step.ordinals.map((ordinal) => orderOf(facts, ordinal)) }
@@ -138,6 +140,16 @@ async function createClaims(
       throw error;
     }
   }
+}
+
+function sayGoing({ recorder }: StatefulSetParts, set: StatefulSet, { ordinal, names }: GoingClaims): void {
+  const { namespace = '', name = '', uid = '' } = set.metadata;
+  recorder.record({
+    about: { resource: resources.statefulSets, namespace, name, uid },
+    type: 'Warning',
+    reason: 'FailedCreate',
+    message: `create Pod ${podName(set, ordinal)} in StatefulSet ${name} failed error: pvc ${names.join(', ')} is being deleted`,
+  });
 }
 
 async function keepClaims(

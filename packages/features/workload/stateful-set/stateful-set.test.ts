@@ -199,6 +199,41 @@ describe('a stateful set', () => {
       },
     ));
 
+  it('begins no pod on a volume that goes, and gives a waiting one the volume that it has lost', () =>
+    withSet({ replicas: 1, volumeClaimTemplates: [claim] }, async (world) => {
+      const place = { namespace: 'default', name: 'data-db-0' };
+      await world.until(() => isReady(world, 1));
+      const first = await world.get(resources.persistentVolumeClaims, place.name);
+      // Whoever protects claims in use lets it go only later.
+      await world.client.delete(resources.persistentVolumeClaims, place);
+      await world.client.delete(resources.pods, { namespace: 'default', name: 'db-0' });
+      const isSaid = async (): Promise<boolean> => {
+        const { items } = await world.client.list(resources.events, { namespace: 'default' });
+        return items.some(({ message }) => /pvc data-db-0 is being deleted/.test(String(message)));
+      };
+      await world.until(isSaid);
+      assert.deepEqual(await namesOf(world), []);
+      const letGo = async (): Promise<void> => {
+        await world.client.patch(resources.persistentVolumeClaims, place, {
+          type: 'merge',
+          body: { metadata: { finalizers: null } },
+        });
+      };
+      await letGo();
+      await world.until(() => isReady(world, 1));
+      const second = await world.get(resources.persistentVolumeClaims, place.name);
+      assert.notEqual(second.metadata.uid, first.metadata.uid);
+      world.fate = () => undefined;
+      await world.client.delete(resources.pods, { namespace: 'default', name: 'db-0' });
+      await world.until(async () => (await world.pods())[0]?.status?.phase === 'Pending');
+      await world.client.delete(resources.persistentVolumeClaims, place);
+      await letGo();
+      await world.until(async () => {
+        const claims = await world.client.list(resources.persistentVolumeClaims, { namespace: 'default' });
+        return claims.items.some(({ metadata }) => metadata.uid !== second.metadata.uid);
+      });
+    }));
+
   it('can begin at another number', () =>
     withSet({ ordinals: { start: 5 }, replicas: 2 }, async (world) => {
       await world.until(() => isReady(world, 2));
