@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import type { KubeObject } from '@sheaf/api';
 import { chartOperation, operationAnnotation, retryAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart, HelmChartConfig } from '@sheaf/api/virtualization/index';
@@ -73,7 +73,7 @@ function workedWith({ chart, config, referred }: OperationFacts, kind: Operation
 }
 
 function hashOf(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').toUpperCase();
+  return digestOf('sha256', JSON.stringify(parts)).toUpperCase();
 }
 
 /** The hash goes with the order, too: the program writes it on the release, and knows again what it has deployed. */
