@@ -181,6 +181,16 @@ describe('planChart', () => {
       'release',
     ],
     [
+      'deleted and uninstalled, and an installation came late',
+      { chart: going, jobs: [job('delete', factsOf({ chart: going }), 'Complete'), job()] },
+      'drop EarlierOperationEnding',
+    ],
+    [
+      'deleted, and an installation came late that nothing runs for any more',
+      { chart: going, jobs: [job()] },
+      'suspend EarlierOperationEnding',
+    ],
+    [
       'deleted, uninstalling failed',
       { chart: going, jobs: [job('delete', factsOf({ chart: going }), 'Failed')] },
       'none BackoffLimitExceeded',

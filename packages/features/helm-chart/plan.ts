@@ -92,12 +92,16 @@ function planInstall(facts: ChartFacts): ChartStep {
   return { action: 'none', waiting: missingContent(facts.chart, facts.missing) };
 }
 
-/** The Job that is wanted is there, or comes when what stands in its way has gone. */
+/**
+ * The Job that is wanted is there, or comes when what stands in its way has gone. Another one beside it was asked for by somebody who
+ * is dead, and came late: as nobody knows which of the two did what, both go, and the operation begins anew.
+ */
 function planOperation(facts: ChartFacts, wanted: Job): ChartStep {
   const { chart } = facts;
   const current = facts.jobs.find(({ metadata }) => metadata.name === wanted.metadata.name);
   const others = facts.jobs.filter((job) => job !== current && isOfChart(job, chart));
-  if (current && isCurrent(current, { chart, wanted })) return planCurrent(facts, current);
+  if (current && others.length === 0 && isCurrent(current, { chart, wanted }))
+    return planCurrent(facts, current);
   const [obstacle] = [...(current ? [current] : []), ...others];
   if (obstacle) return planObstacle(facts, obstacle);
   const left = facts.pods.find((pod) => isOfChart(pod, chart) && isAlive(pod));

@@ -127,13 +127,15 @@ export class HelmWorld {
     await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
   }
 
-  /** The lock of the host holds; that it has to is a mistake, unless somebody has deleted the other's Job, one Job has two pods for a moment, or one was late. */
-  #refuse(pod: Pod, work: Work, other: Work): Promise<void> {
-    if (other.jobUids.some((uid) => this.excused.has(uid) || work.jobUids.includes(uid)))
-      this.#works.delete(other.podUid);
-    else if (![...work.jobUids, ...other.jobUids].some((uid) => this.late.has(uid)))
+  /** The lock of the host holds; that it has to is a mistake, unless somebody has deleted a Job, one has two pods for a moment, or one was late. */
+  async #refuse(pod: Pod, work: Work, other: Work): Promise<void> {
+    const isExcused = [...work.jobUids, ...other.jobUids].some(
+      (uid) => this.excused.has(uid) || this.late.has(uid),
+    );
+    if (!isExcused && !other.jobUids.some((uid) => work.jobUids.includes(uid)))
       this.violations.push(`two operations on the release ${work.order.release} at once`);
-    return this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
+    // It rests; time and again the same would be seen.
+    if (!isCrashed(pod)) await this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
   }
 
   async #finish(pod: Pod, work: Work): Promise<void> {
@@ -215,6 +217,12 @@ type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 function container({ status }: Pod, state: NonNullable<ContainerStatus['state']>): ContainerStatus {
   const before = status?.containerStatuses?.[0];
   return { restartCount: 0, image: '', imageID: '', ready: false, ...before, name: 'helm', state };
+}
+
+function isCrashed({ status }: Pod): boolean {
+  return (
+    status?.containerStatuses?.some(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff') === true
+  );
 }
 
 function crashed(pod: Pod, exitCode: number, message: string): PodStatus {
