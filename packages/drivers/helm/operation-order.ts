@@ -2,6 +2,8 @@
 export interface OperationOrder {
   readonly kind: 'install' | 'delete';
   readonly name: string;
+  /** Of the HelmChart; of the release is the next one. */
+  readonly chartNamespace: string;
   readonly targetNamespace: string;
   readonly chart: string;
   readonly repo: string;
@@ -54,6 +56,7 @@ export function readOrder(
   return {
     kind,
     name: checkedName('NAME', text('NAME')),
+    chartNamespace: checkedName('CHART_NAMESPACE', text('CHART_NAMESPACE')),
     targetNamespace: checkedName('TARGET_NAMESPACE', text('TARGET_NAMESPACE') || text('CHART_NAMESPACE')),
     chart: notAFlag('CHART', text('CHART')),
     repo: notAFlag('REPO', text('REPO')),

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { failureNamed } from './failure-words.ts';
 import { accountPath } from './helm-environment.ts';
+import { HelmError } from './helm-session.ts';
 
 /** The API as the account of the pod sees it. */
 export interface Account {
@@ -25,10 +27,26 @@ export async function readAccount({
 /** The server has answered, but not what was asked for. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  readonly code: number | undefined;
+
+  constructor(code: number | undefined) {
+    super(`the API server answers ${code}`);
+    this.code = code;
+  }
 }
 
+const metadata = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
 /** Objects without their content. */
-export const onlyMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+export const onlyMetadata = {
+  one: metadata('PartialObjectMetadata'),
+  list: metadata('PartialObjectMetadataList'),
+};
+
+/** Why an operation cannot go on without what it cannot read. */
+export function unreadable(what: string, error: unknown): HelmError {
+  const reason = error instanceof ApiError ? 'ApiRefused' : 'ApiUnreachable';
+  return new HelmError(failureNamed(reason), `${what} cannot be read: ${(error as Error).message}`);
+}
 
 const limitMs = 5000;
 
@@ -52,7 +70,7 @@ export function readPath(
       answer.once('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
         if (answer.statusCode === 200) resolve(text);
-        else reject(new ApiError(`the API server answers ${answer.statusCode}`));
+        else reject(new ApiError(answer.statusCode));
       });
     });
     asked.end();

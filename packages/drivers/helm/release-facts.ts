@@ -1,8 +1,6 @@
 import { gunzipSync } from 'node:zlib';
-import { failureNamed } from './failure-words.ts';
-import { HelmError } from './helm-session.ts';
 import { hashLabel, hashOf, type OperationOrder } from './operation-order.ts';
-import { type Account, ApiError, onlyMetadata, readPath } from './pod-account.ts';
+import { type Account, onlyMetadata, readPath, unreadable } from './pod-account.ts';
 import type { ReleaseFacts } from './release-plan.ts';
 
 /** One revision, by the labels that Helm writes on its record. */
@@ -18,9 +16,7 @@ export async function readRelease(account: Account, order: OperationOrder): Prom
   try {
     return await factsOf(account, order);
   } catch (error) {
-    const reason = error instanceof ApiError ? 'ApiRefused' : 'ApiUnreachable';
-    const words = `the records of the release ${order.name} cannot be read: ${(error as Error).message}`;
-    throw new HelmError(failureNamed(reason), words);
+    throw unreadable(`the records of the release ${order.name}`, error);
   }
 }
 
@@ -51,7 +47,7 @@ interface Records {
 async function readRevisions(account: Account, order: OperationOrder): Promise<readonly Revision[]> {
   const selector = encodeURIComponent(`owner=helm,name=${order.name}`);
   const path = `${recordsPath(order)}?labelSelector=${selector}`;
-  const { items } = JSON.parse(await readPath(account, path, onlyMetadata)) as Records;
+  const { items } = JSON.parse(await readPath(account, path, onlyMetadata.list)) as Records;
   return items
     .map(({ metadata: { name, labels = {} } }) => ({
       name,
