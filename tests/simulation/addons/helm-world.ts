@@ -6,7 +6,12 @@ import { helmFailures } from '@sheaf/ports';
 import type { Scheduler } from '@sheaf/testkit';
 import type { Objects } from '../objects.ts';
 
-type Order = Parameters<typeof planRelease>[0] & { readonly release: string; readonly hash: string };
+interface Order extends Readonly<Parameters<typeof planRelease>[0]> {
+  readonly release: string;
+  readonly hash: string;
+  /** `NAMESPACE/NAME` of its HelmChart. */
+  readonly chart: string;
+}
 
 interface Release {
   readonly status: string;
@@ -18,6 +23,8 @@ interface Work {
   readonly order: Order;
   readonly podUid: string;
   readonly jobUids: readonly string[];
+  /** The release is as it is to be already: nothing is done with it. */
+  isIdle: boolean;
 }
 
 export interface HelmWorldOptions {
@@ -108,14 +115,17 @@ export class HelmWorld {
 
   async #begin(pod: Pod): Promise<void> {
     const { uid: podUid = '', ownerReferences = [] } = pod.metadata;
-    const work: Work = { order: orderOf(pod), podUid, jobUids: ownerReferences.map(({ uid }) => uid) };
+    const jobUids = ownerReferences.map(({ uid }) => uid);
+    const work: Work = { order: orderOf(pod), podUid, jobUids, isIdle: false };
     const { release } = work.order;
+    if (!this.#isWanted(work.order)) return this.#refuseWith(pod, 'OrderOutdated');
     const other = [...this.#works.values()].find(({ order }) => order.release === release);
     if (other) return this.#refuse(pod, work, other);
     this.#note('begins', work);
     this.#works.set(work.podUid, work);
     const known = this.releases.get(release);
     const step = planRelease(work.order, factsOf(known, work.order));
+    work.isIdle = step === 'nothing';
     if (step === 'upgrade')
       this.releases.set(release, {
         status: known ? 'pending-upgrade' : 'pending-install',
@@ -134,8 +144,20 @@ export class HelmWorld {
     );
     if (!isExcused && !other.jobUids.some((uid) => work.jobUids.includes(uid)))
       this.violations.push(`two operations on the release ${work.order.release} at once`);
-    // It rests; time and again the same would be seen.
-    if (!isCrashed(pod)) await this.#write(pod, crashed(pod, exitOf('ReleaseBusy'), ''));
+    await this.#refuseWith(pod, 'ReleaseBusy');
+  }
+
+  /** It rests; time and again the same would be seen. */
+  async #refuseWith(pod: Pod, reason: string): Promise<void> {
+    if (!isCrashed(pod)) await this.#write(pod, crashed(pod, exitOf(reason), ''));
+  }
+
+  /** Nothing is installed for a chart that is gone, or goes. */
+  #isWanted({ kind, chart }: Order): boolean {
+    const found = this.#options.objects
+      .all(resources.helmCharts)
+      .find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === chart);
+    return kind === 'delete' || (found !== undefined && found.metadata.deletionTimestamp === undefined);
   }
 
   async #finish(pod: Pod, work: Work): Promise<void> {
@@ -143,7 +165,7 @@ export class HelmWorld {
     const { random } = this.#options;
     const code = this.lasting ?? (random.integer(100) < this.failures ? someExit(random) : 0);
     this.#note(`ends with ${code}`, work);
-    this.#settle(work.order, code);
+    if (!work.isIdle) this.#settle(work.order, code);
     await this.#write(
       pod,
       code === 0
@@ -192,6 +214,7 @@ function orderOf({ spec }: Pod): Order {
     failurePolicy: variable('FAILURE_POLICY') as Order['failurePolicy'],
     release: `${variable('TARGET_NAMESPACE')}/${variable('NAME')}`,
     hash: variable('CONFIG_HASH'),
+    chart: `${variable('CHART_NAMESPACE')}/${variable('NAME')}`,
   };
 }
 
