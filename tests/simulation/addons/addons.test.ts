@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertSameSteps, itFindsPlanted } from '../planted.fixture.ts';
 import { runSchedules } from '../pool.ts';
-import { type Outcome, runSchedule, type SubjectName } from '../subjects.ts';
+import type { SubjectName } from '../subjects.ts';
 import type { PlantedFault } from './planted-faults.ts';
 
 const subject: SubjectName = 'addons';
@@ -15,13 +16,7 @@ describe('add-ons under random schedules', () => {
     assert.deepEqual(failed, []);
   });
 
-  it('take the same steps again for the same seed, whatever was run before', async () => {
-    const seeds = [5, 6, 7, 8];
-    const first: Outcome[] = [];
-    for (const seed of seeds) first.push(await runSchedule(subject, { seed }));
-    for (const seed of seeds.toReversed())
-      assert.deepEqual(await runSchedule(subject, { seed }), first[seeds.indexOf(seed)]);
-  });
+  it('take the same steps again for the same seed, whatever was run before', () => assertSameSteps(subject));
 });
 
 describe('faults planted into add-ons', () => {
@@ -30,22 +25,5 @@ describe('faults planted into add-ons', () => {
     forgetsBinding: /ClusterRoleBinding .* is left/,
     namesAnew: /two operations on the release .* at once/,
   };
-
-  for (const [fault, finding] of Object.entries(findings))
-    it(`${fault} is found, and its seed finds it again`, async () => {
-      const first = await firstFinding(fault, finding);
-      assert.ok(first, 'no schedule has found it');
-      const again = await runSchedule(subject, { seed: first.seed, planted: [fault] });
-      assert.deepEqual(again.complaints, first.complaints);
-      const without = await runSchedule(subject, { seed: first.seed });
-      assert.deepEqual(without.complaints, []);
-    });
+  itFindsPlanted({ subject, schedules: plantedSchedules, findings });
 });
-
-async function firstFinding(fault: string, finding: RegExp): Promise<Outcome | undefined> {
-  for (let seed = 1; seed <= plantedSchedules; seed++) {
-    const outcome = await runSchedule(subject, { seed, planted: [fault] });
-    if (finding.test(outcome.complaints.join('; '))) return outcome;
-  }
-  return undefined;
-}

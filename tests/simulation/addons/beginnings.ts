@@ -1,10 +1,12 @@
+import { Beginnings } from '../beginnings.ts';
 import { addonNames } from './kinds.ts';
 import { AddonStage } from './stage.ts';
 
-/** What has become of add-ons before a run. */
+/** What has become of an add-on before a run. */
 type Story = (stage: AddonStage, name: string) => Promise<void>;
 
 const stories: readonly Story[] = [
+  () => Promise.resolve(),
   deploy,
   deploy,
   async (stage, name) => {
@@ -22,42 +24,23 @@ const stories: readonly Story[] = [
 
 /** Of so many beginnings of each story one is of both add-ons. */
 const pairRarity = 4;
-/** The first story is that nothing has happened yet; a process makes each beginning at its first use. */
-export const beginningCount = pairRarity * (stories.length + 1);
-/** Seeds of beginnings are not those of schedules. */
-const firstSeed = 2 ** 31;
+export const beginningCount = pairRarity * stories.length;
 
-const made = new Map<number, Promise<AddonStage>>();
-
-/**
- * What there is before a run: one add-on, or both, in the state in which users have left it, everything at rest, and no program
- * running. To get there takes as long as the run, so many runs begin with the same.
- * @throws Error when a beginning is not what it should be, which is a finding of its own
- */
-export async function beginningOf(index: number): Promise<AddonStage> {
-  let stage = made.get(index);
-  if (!stage) {
-    stage = make(index);
-    made.set(index, stage);
-  }
-  return stage;
-}
-
-async function make(index: number): Promise<AddonStage> {
-  const story = stories[Math.floor(index / pairRarity) - 1];
-  const stage = new AddonStage({ seed: firstSeed + index });
-  const names = index % pairRarity === 0 ? addonNames : addonNames.slice(0, 1);
+/** One add-on, or both, in the state in which users have left it. */
+const beginnings = new Beginnings(async (seed, index) => {
+  const stage = new AddonStage({ seed });
+  stage.isCoarse = true;
   await stage.start();
-  for (const name of names) {
+  for (const name of index % pairRarity === 0 ? addonNames : addonNames.slice(0, 1)) {
     await stage.users.make(name);
-    await story?.(stage, name);
+    await stories[Math.floor(index / pairRarity)]?.(stage, name);
   }
-  await stage.converge();
-  await stage.simulation.stop();
-  const { complaints } = stage.outcome();
-  if (complaints.length > 0)
-    throw new Error(`beginning ${index} does not come to rest: ${complaints.join('; ')}`);
   return stage;
+});
+
+/** What there is before a run. */
+export function beginningOf(index: number): Promise<AddonStage> {
+  return beginnings.of(index);
 }
 
 async function deploy(stage: AddonStage, name: string): Promise<void> {

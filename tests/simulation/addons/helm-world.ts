@@ -58,20 +58,16 @@ export class HelmWorld {
     this.#options = options;
   }
 
-  /** Something happens to one of the pods. False: nothing can. */
-  async happen(): Promise<boolean> {
+  /** Something happens to one of the pods, if it can. */
+  async happen(): Promise<void> {
     const pods = this.#open();
     const pod = pods[this.#options.random.integer(pods.length)];
-    if (!pod) return false;
-    await this.#move(pod);
-    return true;
+    if (pod) await this.#move(pod);
   }
 
   /** Whatever can go on does, well. */
-  async finishAll(): Promise<boolean> {
-    const pods = this.#open();
-    for (const pod of pods) await this.#move(pod);
-    return pods.length > 0;
+  async finishAll(): Promise<void> {
+    for (const pod of this.#open()) await this.#move(pod);
   }
 
   /** A process is killed in the middle of what it does. */

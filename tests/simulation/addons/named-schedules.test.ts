@@ -16,6 +16,7 @@ class Story {
 
   constructor(options: Partial<StageOptions>) {
     this.stage = new AddonStage({ seed: 1, ...options });
+    this.stage.isCoarse = true;
   }
 
   /** Time passes, and Helm does what it is asked for, until nothing has happened for long. */

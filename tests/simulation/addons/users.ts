@@ -1,60 +1,58 @@
 import { retryAnnotation } from '@sheaf/api/addon/index';
 import type { Addon } from '@sheaf/api/virtualization/index';
-import type { JsonValue, Random } from '@sheaf/base';
-import { type Client, type ResourceRef, resources } from '@sheaf/client';
-import type { Scheduler } from '@sheaf/testkit';
-import type { Objects } from '../objects.ts';
+import type { JsonValue } from '@sheaf/base';
+import { type ResourceRef, resources } from '@sheaf/client';
+import { type Action, People, type PeopleParts } from '../people.ts';
 import { addonNames, namespace } from './kinds.ts';
 
-export interface UsersOptions {
+interface UsersParts extends PeopleParts {
   /** Told of the UIDs of Jobs that are deleted. */
   readonly onJobDeleted: (uid: string) => void;
-  readonly client: () => Client;
-  readonly objects: Objects;
-  readonly scheduler: Scheduler;
-  readonly random: Random;
 }
 
-type Action = (users: Users, name: string) => Promise<unknown>;
-
 /** What users do with add-ons, and how often of 100 times. */
-const actions: readonly (readonly [weight: number, name: string, act: Action])[] = [
-  [34, 'toggle', (users, name) => users.toggle(name)],
-  [12, 'toggle quickly', (users, name) => users.toggleQuickly(name)],
-  [20, 'change values', (users, name) => users.changeValues(name)],
-  [10, 'try again', (users, name) => users.tryAgain(name)],
-  [6, 'delete the chart', (users, name) => users.deleteOne(resources.helmCharts, name)],
-  [5, 'delete the Job', (users, name) => users.deleteOne(resources.jobs, `helm-install-${name}`)],
-  [4, 'delete the removal', (users, name) => users.deleteOne(resources.jobs, `helm-delete-${name}`)],
+const actions: readonly Action<Users>[] = [
+  [34, 'toggle', (users) => users.toggle(users.name())],
+  [12, 'toggle quickly', (users) => users.toggleQuickly(users.name())],
+  [20, 'change values', (users) => users.changeValues(users.name())],
+  [10, 'try again', (users) => users.tryAgain(users.name())],
+  [6, 'delete the chart', (users) => users.deleteOne(resources.helmCharts, users.name())],
+  [5, 'delete the Job', (users) => users.deleteOne(resources.jobs, `helm-install-${users.name()}`)],
+  [4, 'delete the removal', (users) => users.deleteOne(resources.jobs, `helm-delete-${users.name()}`)],
   [5, 'delete a pod', (users) => users.deletePod()],
-  [4, 'delete and make anew', (users, name) => users.makeAnew(name)],
+  [4, 'delete and make anew', (users) => users.makeAnew(users.name())],
 ];
 
-/** They act past the scheduler: at once, and are answered. What is refused is their own affair. */
-export class Users {
-  readonly #options: UsersOptions;
+/** People who have add-ons. */
+export class Users extends People {
+  readonly #onJobDeleted: (uid: string) => void;
   #texts = 0;
 
-  constructor(options: UsersOptions) {
-    this.#options = options;
+  constructor(parts: UsersParts) {
+    super(parts);
+    this.#onJobDeleted = parts.onJobDeleted;
   }
 
-  async act(): Promise<void> {
-    const { random, scheduler } = this.#options;
-    const names = addonNames.slice(0, Math.max(1, this.addons().length));
-    const name = names[random.integer(names.length)] ?? 'web';
-    let choice = random.integer(100);
-    for (const [weight, word, act] of actions) {
-      choice -= weight;
-      if (choice >= 0) continue;
-      scheduler.note(`users: ${word} ${name}`);
-      await this.#quietly(() => act(this, name));
-      return;
-    }
+  act(): void {
+    this.actAs(this, actions);
+  }
+
+  /** Of one of the add-ons that there are; of the first, where there is none for a moment. */
+  name(): string {
+    return this.pick(addonNames.slice(0, Math.max(1, this.addons().length)));
   }
 
   addons(): readonly Addon[] {
-    return this.#options.objects.all(resources.addons);
+    return this.objects.all(resources.addons);
+  }
+
+  /** All of them, and what has failed is tried again. */
+  switchOff(): void {
+    for (const { metadata } of this.addons()) {
+      const { name = '' } = metadata;
+      this.perform(`switch off ${name}`, () => this.setEnabled(name, false));
+      this.perform(`try again ${name}`, () => this.tryAgain(name));
+    }
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
@@ -67,7 +65,7 @@ export class Users {
   }
 
   async toggleQuickly(name: string): Promise<void> {
-    const times = 2 + this.#options.random.integer(5);
+    const times = 2 + this.below(5);
     for (let time = 0; time < times; time++) await this.toggle(name);
   }
 
@@ -80,15 +78,13 @@ export class Users {
   }
 
   async deleteOne(resource: ResourceRef, name: string): Promise<void> {
-    const found = this.#options.objects.all(resource).find(({ metadata }) => metadata.name === name);
-    if (resource.plural === resources.jobs.plural && found)
-      this.#options.onJobDeleted(found.metadata.uid ?? '');
-    await this.#options.client().delete(resource, { namespace, name }, { propagationPolicy: 'Background' });
+    const found = this.objects.all(resource).find(({ metadata }) => metadata.name === name);
+    if (resource.plural === resources.jobs.plural && found) this.#onJobDeleted(found.metadata.uid ?? '');
+    await this.client.delete(resource, { namespace, name }, { propagationPolicy: 'Background' });
   }
 
   async deletePod(): Promise<void> {
-    const pods = this.#options.objects.all(resources.pods);
-    const name = pods[this.#options.random.integer(pods.length)]?.metadata.name;
+    const name = this.some(resources.pods)?.metadata.name;
     if (name !== undefined) await this.deleteOne(resources.pods, name);
   }
 
@@ -97,23 +93,15 @@ export class Users {
     await this.make(name);
   }
 
-  async quietly(act: () => Promise<unknown>): Promise<void> {
-    await this.#quietly(act);
-  }
-
   async make(name: string): Promise<void> {
     const addon: Addon = {
       metadata: { namespace, name },
       spec: { repo: 'http://charts', chart: name, version: '1', enabled: false, valuesContent: '' },
     };
-    await this.#quietly(() => this.#options.client().create(resources.addons, addon));
+    await this.client.create(resources.addons, addon);
   }
 
   async #patch(name: string, body: JsonValue): Promise<void> {
-    await this.#options.client().patch(resources.addons, { namespace, name }, { type: 'merge', body });
-  }
-
-  async #quietly(act: () => Promise<unknown>): Promise<void> {
-    await act().catch(() => undefined);
+    await this.client.patch(resources.addons, { namespace, name }, { type: 'merge', body });
   }
 }

@@ -3,6 +3,7 @@ import { toApiVersion } from '@sheaf/api';
 import { type JsonValue, type Random, StatusError } from '@sheaf/base';
 import { type Client, refOf, resources } from '@sheaf/client';
 import type { Simulation, TestServer } from '@sheaf/testkit';
+import { drawWeighted } from '../weighted.ts';
 import { customKinds, definitionOf, holdFinalizer, kinds, namespaceNames, objectNames } from './kinds.ts';
 import { type Kept, Picture } from './picture.ts';
 
@@ -42,14 +43,9 @@ export class Users {
   }
 
   async act(): Promise<void> {
-    let choice = this.#random.integer(100);
-    for (const [weight, name, action] of actions) {
-      choice -= weight;
-      if (choice >= 0) continue;
-      this.#simulation.scheduler.note(`user: ${name}`);
-      await action(this).catch(ignoreRefusal);
-      return;
-    }
+    const [, name, action] = drawWeighted(this.#random, actions);
+    this.#simulation.scheduler.note(`user: ${name}`);
+    await action(this).catch(ignoreRefusal);
   }
 
   async create(): Promise<void> {

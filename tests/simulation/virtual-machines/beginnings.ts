@@ -1,31 +1,12 @@
-import { findComplaints } from './goals.ts';
+import { Beginnings } from '../beginnings.ts';
 import { claimNames, machineNames } from './kinds.ts';
-import { Stage } from './stage.ts';
+import { MachineStage } from './stage.ts';
 
-/** How many there are; a process makes each at its first use. */
 export const beginningCount = 64;
-/** Seeds of beginnings are not those of schedules. */
-const firstSeed = 2 ** 31;
 
-const made = new Map<number, Promise<Stage>>();
-
-/**
- * What there is before a short run: machines, volumes, snapshots and images in the state in which users have left them, everything at
- * rest, and no program running. To get there takes longer than the run, so many runs begin with the same. `undefined`: nothing is
- * there. @throws Error when a beginning is not what it should be, which is a finding of its own
- */
-export async function beginningOf(index: number): Promise<Stage | undefined> {
-  if (index === 0) return undefined;
-  let stage = made.get(index);
-  if (!stage) {
-    stage = make(index);
-    made.set(index, stage);
-  }
-  return stage;
-}
-
-async function make(index: number): Promise<Stage> {
-  const stage = new Stage({ seed: firstSeed + index, isLean: true });
+/** Machines, volumes, snapshots and images in the state in which users have left them. */
+const beginnings = new Beginnings(async (seed, index) => {
+  const stage = new MachineStage({ seed, isLean: true });
   const { users, simulation } = stage;
   const { random } = simulation;
   stage.isCoarse = true;
@@ -38,15 +19,15 @@ async function make(index: number): Promise<Stage> {
     if (random.integer(3) === 0) stage.world.guests.write();
     await rest(stage);
   }
-  await stage.converge(() => findComplaints(stage.facts));
-  await simulation.stop();
-  const { complaints } = stage.outcome();
-  if (complaints.length > 0)
-    throw new Error(`beginning ${index} does not come to rest: ${complaints.join('; ')}`);
   return stage;
+});
+
+/** What there is before a short run; `undefined`: nothing is there. */
+export async function beginningOf(index: number): Promise<MachineStage | undefined> {
+  return index === 0 ? undefined : beginnings.of(index);
 }
 
-async function rest(stage: Stage): Promise<void> {
+async function rest(stage: MachineStage): Promise<void> {
   await stage.quiesce();
   stage.simulation.pass();
   await stage.quiesce();

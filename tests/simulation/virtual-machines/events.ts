@@ -1,5 +1,6 @@
 import type { Random } from '@sheaf/base';
 import type { Scheduler } from '@sheaf/testkit';
+import { drawWeighted } from '../weighted.ts';
 import { imageNames } from './kinds.ts';
 import { urlOf } from './machine-objects.ts';
 import type { World } from './world.ts';
@@ -41,16 +42,11 @@ export class WorldEvents {
   }
 
   happen(): void {
-    let choice = this.#random.integer(100);
+    const [, name, happen] = drawWeighted(this.#random, happenings);
     const ids = [...this.world.host.machines.keys()];
     const id = ids[this.#random.integer(Math.max(1, ids.length))] ?? '';
-    for (const [weight, name, happen] of happenings) {
-      choice -= weight;
-      if (choice >= 0) continue;
-      this.#scheduler.note(`world: ${name} ${id}`);
-      happen(this, id);
-      return;
-    }
+    this.#scheduler.note(`world: ${name} ${id}`);
+    happen(this, id);
   }
 
   /** From now on nothing goes wrong by itself. Guests stay as they are. */

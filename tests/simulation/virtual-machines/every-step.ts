@@ -1,16 +1,16 @@
 import type { KubeObject } from '@sheaf/api';
 import type { JsonObject } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
+import type { Death } from '../stage.ts';
 import type { Outcome, ScheduleOptions } from '../subjects.ts';
-import { findComplaints } from './goals.ts';
 import { claimOf } from './machine-objects.ts';
-import { type Death, Stage } from './stage.ts';
+import { MachineStage } from './stage.ts';
 
 /** Something that users ask for, and what is true when it is done. */
 interface Act {
   readonly name: string;
   readonly ask: (client: Client) => Promise<unknown>;
-  readonly isDone: (stage: Stage) => boolean;
+  readonly isDone: (stage: MachineStage) => boolean;
 }
 
 const namespace = 'red';
@@ -112,7 +112,7 @@ const machine: KubeObject = {
 export async function runKilled(options: ScheduleOptions): Promise<Outcome> {
   const { seed } = options;
   // The choices are always the same, so that each step is one of the same life.
-  const stage = new Stage({ ...options, seed: 1 });
+  const stage = new MachineStage({ ...options, seed: 1 });
   try {
     await stage.start();
     const killer = new Killer(stage, {
@@ -120,7 +120,7 @@ export async function runKilled(options: ScheduleOptions): Promise<Outcome> {
       death: deaths[seed % deaths.length] ?? 'server',
     });
     for (const act of acts) await killer.play(act);
-    await stage.converge(() => findComplaints(stage.facts));
+    await stage.converge();
     await stage.clear(() => killer.killIfDue());
     return { ...stage.outcome(), seed };
   } finally {
@@ -129,12 +129,12 @@ export async function runKilled(options: ScheduleOptions): Promise<Outcome> {
 }
 
 class Killer {
-  readonly #stage: Stage;
+  readonly #stage: MachineStage;
   readonly #step: number;
   readonly #death: Death;
   #hasKilled = false;
 
-  constructor(stage: Stage, { step, death }: { readonly step: number; readonly death: Death }) {
+  constructor(stage: MachineStage, { step, death }: { readonly step: number; readonly death: Death }) {
     this.#stage = stage;
     this.#step = step;
     this.#death = death;
@@ -176,16 +176,16 @@ async function put(client: Client, request: string, body: JsonObject): Promise<v
   if (status !== 202) throw new Error(`"${request}" is answered with ${status}`);
 }
 
-function isRunning({ objects, world }: Stage): boolean {
+function isRunning({ objects, world }: MachineStage): boolean {
   const [instance] = objects.all(resources.virtualMachineInstances);
   const process = world.host.machines.get(instance?.metadata.uid ?? '')?.process;
   return instance?.status?.phase === 'Running' && process?.guest.isRunning === true;
 }
 
-function disksOf({ world }: Stage): readonly string[] {
+function disksOf({ world }: MachineStage): readonly string[] {
   return [...world.host.machines.values()].flatMap(({ process }) => [...(process?.disks.keys() ?? [])]);
 }
 
-function claimNamed({ objects }: Stage, name: string) {
+function claimNamed({ objects }: MachineStage, name: string) {
   return objects.all(resources.persistentVolumeClaims).find(({ metadata }) => metadata.name === name);
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertSameSteps, itFindsPlanted } from '../planted.fixture.ts';
 import { runSchedules } from '../pool.ts';
-import { type Outcome, runSchedule, type SubjectName } from '../subjects.ts';
+import type { SubjectName } from '../subjects.ts';
+import type { PlantedFault } from './planted-faults.ts';
 
 /** A long run of other seeds: `npm run simulate -- --subject light-machines`. */
 const schedules = 400;
@@ -14,44 +16,17 @@ describe('virtual machines, volumes and images under short random schedules', ()
     assert.deepEqual(failed, []);
   });
 
-  it('take the same steps again for the same seed, whatever was run before', async () => {
-    const seeds = [5, 6, 7, 8];
-    const first: Outcome[] = [];
-    for (const seed of seeds) first.push(await runSchedule(subject, { seed }));
-    for (const seed of seeds.toReversed())
-      assert.deepEqual(await runSchedule(subject, { seed }), first[seeds.indexOf(seed)]);
-  });
+  it('take the same steps again for the same seed, whatever was run before', () => assertSameSteps(subject));
 });
 
 describe('faults planted into short schedules', () => {
-  const planted = [
-    { fault: 'startsUnseen', finding: /goes on without its instance|belongs to nobody|is left/ },
-    { fault: 'forgetsFinalizer', finding: /goes on without its instance/ },
-    {
-      fault: 'removesBeforeDetach',
-      finding: /was removed before its claim was gone|while machine .* has it open/,
-    },
-    { fault: 'mixesFiles', finding: /is written by/ },
-    { fault: 'opensBeneath', finding: /is frozen, and machine .* writes to it/ },
-    { fault: 'hangsStarts', finding: /does not say what for/ },
-  ] as const;
-
-  for (const { fault, finding } of planted) {
-    it(`${fault} is found, and its seed finds it again`, async () => {
-      const first = await firstFinding(fault, finding);
-      assert.ok(first, 'no schedule has found it');
-      const again = await runSchedule(subject, { seed: first.seed, planted: [fault] });
-      assert.deepEqual(again.complaints, first.complaints);
-      const without = await runSchedule(subject, { seed: first.seed });
-      assert.deepEqual(without.complaints, []);
-    });
-  }
+  const findings: Partial<Record<PlantedFault, RegExp>> = {
+    startsUnseen: /goes on without its instance|belongs to nobody|is left/,
+    forgetsFinalizer: /goes on without its instance/,
+    removesBeforeDetach: /was removed before its claim was gone|while machine .* has it open/,
+    mixesFiles: /is written by/,
+    opensBeneath: /is frozen, and machine .* writes to it/,
+    hangsStarts: /does not say what for/,
+  };
+  itFindsPlanted({ subject, schedules: plantedSchedules, findings });
 });
-
-async function firstFinding(fault: string, finding: RegExp): Promise<Outcome | undefined> {
-  for (let seed = 1; seed <= plantedSchedules; seed++) {
-    const outcome = await runSchedule(subject, { seed, planted: [fault] });
-    if (finding.test(outcome.complaints.join('; '))) return outcome;
-  }
-  return undefined;
-}

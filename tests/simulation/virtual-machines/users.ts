@@ -4,11 +4,9 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceSpec,
 } from '@sheaf/api/virtualization/index';
-import { type JsonObject, StatusError, toError } from '@sheaf/base';
-import { type Client, type ResourceRef, refOf, resources } from '@sheaf/client';
-import type { Simulation } from '@sheaf/testkit';
-import type { KeptServer } from '../kept-servers.ts';
-import type { Objects } from '../objects.ts';
+import type { JsonObject } from '@sheaf/base';
+import { type ResourceRef, refOf, resources } from '@sheaf/client';
+import { type Action, foundCodes, People } from '../people.ts';
 import {
   belongings,
   claimNames,
@@ -27,10 +25,8 @@ import {
   urlOf,
 } from './machine-objects.ts';
 
-type Action = (users: Users) => Promise<unknown>;
-
 /** What users do, and how often of 100 actions. */
-const actions: readonly (readonly [weight: number, name: string, action: Action])[] = [
+const actions: readonly Action<Users>[] = [
   [10, 'create machine', (users) => users.createMachine()],
   [6, 'choose strategy', (users) => users.chooseStrategy()],
   [14, 'ask machine', (users) => users.askMachine()],
@@ -61,141 +57,109 @@ const hasty: Readonly<Record<(typeof machineRequests)[number], JsonObject>> = {
   restart: { gracePeriodSeconds: 0 },
 };
 const processRequests = ['pause', 'unpause', 'unpause', 'reset'] as const;
-/** Refusals, and what a server says whose drivers have died. */
-const foundCodes = new Set([400, 403, 404, 405, 409, 422, 500, 503, 504]);
-
-/** People and programs that use the API while the controllers work. They take refusals as they come. */
-export class Users {
-  /** What no user should ever be told. */
-  readonly shocks: string[] = [];
-  readonly #simulation: Simulation<KeptServer>;
-  readonly #objects: Objects;
-
-  constructor(simulation: Simulation<KeptServer>, objects: Objects) {
-    this.#simulation = simulation;
-    this.#objects = objects;
-  }
-
-  get #client(): Client {
-    return this.#simulation.server.client;
-  }
-
-  /** One action; what it has to wait for goes on by itself. */
+/** People and programs that use machines and volumes. */
+export class Users extends People {
   act(): void {
-    let choice = this.#below(100);
-    for (const [weight, name, action] of actions) {
-      choice -= weight;
-      if (choice >= 0) continue;
-      this.#do(name, () => action(this));
-      return;
-    }
+    this.actAs(this, actions);
   }
 
   /** Machines and their claims to begin with; all names that there are, if none are given. */
   furnish(claims: readonly string[] = claimNames, machines: readonly string[] = machineNames): void {
     const [namespace] = namespaceNames;
-    const { random } = this.#simulation;
+    const { random } = this.simulation;
     for (const name of claims) {
       const claim = claimOf(
         { namespace, name },
-        { storageClassName: this.#pick(classNames), mebibytes: 1 + this.#below(3) },
+        { storageClassName: this.pick(classNames), mebibytes: 1 + this.below(3) },
       );
-      this.#do(`furnish ${name}`, () => this.#client.create(resources.persistentVolumeClaims, claim));
+      this.perform(`furnish ${name}`, () => this.client.create(resources.persistentVolumeClaims, claim));
     }
     for (const name of machines) {
       const machine = randomMachine(random, { namespace, name });
-      this.#do(`furnish ${name}`, () => this.#client.create(resources.virtualMachines, machine));
+      this.perform(`furnish ${name}`, () => this.client.create(resources.virtualMachines, machine));
     }
   }
 
-  /** Everything is to go; what is refused now is asked again by the next call. */
   deleteEverything(): void {
-    for (const resource of [...belongings, resources.persistentVolumes])
-      for (const object of this.#objects.all(resource))
-        if (object.metadata.deletionTimestamp === undefined)
-          this.#do(`delete ${resource.plural} ${object.metadata.name}`, () =>
-            this.#client.delete(resource, refOf(object)),
-          );
+    this.deleteAll([...belongings, resources.persistentVolumes]);
   }
 
   async createMachine(): Promise<void> {
-    await this.#client.create(
+    await this.client.create(
       resources.virtualMachines,
-      randomMachine(this.#simulation.random, this.#place(machineNames)),
+      randomMachine(this.simulation.random, this.#place(machineNames)),
     );
   }
 
   async makeAnew(): Promise<void> {
-    const machine = this.#some(resources.virtualMachines);
+    const machine = this.some(resources.virtualMachines);
     if (!machine) return;
-    await this.#client.delete(resources.virtualMachines, refOf(machine), {});
+    await this.client.delete(resources.virtualMachines, refOf(machine), {});
     const { namespace = '', name = '' } = machine.metadata;
-    await this.#client.create(
+    await this.client.create(
       resources.virtualMachines,
-      randomMachine(this.#simulation.random, { namespace, name }),
+      randomMachine(this.simulation.random, { namespace, name }),
     );
   }
 
   async chooseStrategy(): Promise<void> {
-    const machine = this.#some(resources.virtualMachines);
+    const machine = this.some(resources.virtualMachines);
     if (!machine) return;
-    const spec = { running: null, runStrategy: null, ...randomStrategy(this.#simulation.random) };
-    await this.#client.patch(resources.virtualMachines, refOf(machine), { type: 'merge', body: { spec } });
+    const spec = { running: null, runStrategy: null, ...randomStrategy(this.simulation.random) };
+    await this.client.patch(resources.virtualMachines, refOf(machine), { type: 'merge', body: { spec } });
   }
 
   /** Mostly what makes sense as it is now. */
   async askMachine(): Promise<void> {
-    const machine = this.#some(resources.virtualMachines);
+    const machine = this.some(resources.virtualMachines);
     if (!machine) return;
-    const sensible = this.#instanceOf(machine)
-      ? this.#pick(['stop', 'restart', 'restart'] as const)
-      : 'start';
-    const request = this.#below(4) > 0 ? sensible : this.#pick(machineRequests);
-    const body = this.#below(4) === 0 ? hasty[request] : {};
+    const sensible = this.#instanceOf(machine) ? this.pick(['stop', 'restart', 'restart'] as const) : 'start';
+    const request = this.below(4) > 0 ? sensible : this.pick(machineRequests);
+    const body = this.below(4) === 0 ? hasty[request] : {};
     await this.#put('virtualmachines', machine, { request, body });
   }
 
   async askProcess(): Promise<void> {
-    const instance = this.#some(resources.virtualMachineInstances);
+    const instance = this.some(resources.virtualMachineInstances);
     if (!instance) return;
     const conditions = instance.status?.conditions as readonly Condition[] | undefined;
     const isPaused = findCondition(conditions, 'Paused')?.status === 'True';
-    const sensible = isPaused ? 'unpause' : this.#pick(['pause', 'pause', 'reset']);
-    const request = this.#below(4) > 0 ? sensible : this.#pick(processRequests);
+    const sensible = isPaused ? 'unpause' : this.pick(['pause', 'pause', 'reset']);
+    const request = this.below(4) > 0 ? sensible : this.pick(processRequests);
     await this.#put('virtualmachineinstances', instance, { request, body: {} });
   }
 
   /** A volume more, or less, for the machine or for this run of it. */
   async plug(): Promise<void> {
-    const machine = this.#some(resources.virtualMachines);
+    const machine = this.some(resources.virtualMachines);
     if (!machine) return;
-    const instance = this.#below(2) === 0 ? this.#instanceOf(machine) : undefined;
+    const instance = this.below(2) === 0 ? this.#instanceOf(machine) : undefined;
     const plural = instance ? 'virtualmachineinstances' : 'virtualmachines';
     const name = 'plugged';
     const isPlugged = hasVolume(instance?.spec ?? machine.spec.template.spec, name);
-    const isRemoved = this.#below(8) === 0 ? !isPlugged : isPlugged;
+    const isRemoved = this.below(8) === 0 ? !isPlugged : isPlugged;
     if (isRemoved) return this.#put(plural, machine, { request: 'removevolume', body: { name } });
-    const claimName = this.#below(3) > 0 ? claimNames[2] : this.#claimName();
+    const claimName = this.below(3) > 0 ? claimNames[2] : this.#claimName();
     const volumeSource = { persistentVolumeClaim: { claimName, hotpluggable: true } };
-    const disk = { disk: { bus: this.#pick(['scsi', 'virtio']) } };
+    const disk = { disk: { bus: this.pick(['scsi', 'virtio']) } };
     await this.#put(plural, machine, { request: 'addvolume', body: { name, disk, volumeSource } });
   }
 
   #instanceOf({ metadata }: KubeObject): VirtualMachineInstance | undefined {
-    return this.#objects
+    return this.objects
       .all(resources.virtualMachineInstances)
       .find((each) => each.metadata.name === metadata.name && each.metadata.namespace === metadata.namespace);
   }
 
   async createClaim(): Promise<void> {
     const place = this.#place(claimNames);
-    const kind = this.#below(6);
-    const image = this.#some(resources.virtualMachineImages);
+    const kind = this.below(6);
+    const image = this.some(resources.virtualMachineImages);
     const imageClass = image?.status?.storageClassName;
     const dataSource = this.#originOf(kind);
-    const storageClassName = kind === 2 && imageClass ? imageClass : this.#pick(classNames);
-    const mebibytes = 1 + this.#below(3);
-    await this.#client.create(
+    const storageClassName = kind === 2 && imageClass ? imageClass : this.pick(classNames);
+    const mebibytes = 1 + this.below(3);
+    await this.client.create(
       resources.persistentVolumeClaims,
       claimOf(place, { storageClassName, mebibytes, ...(dataSource ? { dataSource } : {}) }),
     );
@@ -204,20 +168,20 @@ export class Users {
   #originOf(kind: number): { kind: string; name: string; apiGroup?: string } | undefined {
     if (kind === 0) return { kind: 'PersistentVolumeClaim', name: this.#claimName() };
     if (kind !== 1) return undefined;
-    return { kind: 'VolumeSnapshot', name: this.#pick(snapshotNames), apiGroup: 'snapshot.storage.k8s.io' };
+    return { kind: 'VolumeSnapshot', name: this.pick(snapshotNames), apiGroup: 'snapshot.storage.k8s.io' };
   }
 
   async grow(): Promise<void> {
-    const claim = this.#some(resources.persistentVolumeClaims);
+    const claim = this.some(resources.persistentVolumeClaims);
     if (!claim) return;
-    const storage = `${2 + this.#below(4)}Mi`;
+    const storage = `${2 + this.below(4)}Mi`;
     const body = { spec: { resources: { requests: { storage } } } };
-    await this.#client.patch(resources.persistentVolumeClaims, refOf(claim), { type: 'merge', body });
+    await this.client.patch(resources.persistentVolumeClaims, refOf(claim), { type: 'merge', body });
   }
 
   async takeSnapshot(): Promise<void> {
     const source = { persistentVolumeClaimName: this.#claimName() };
-    await this.#client.create(resources.volumeSnapshots, {
+    await this.client.create(resources.volumeSnapshots, {
       metadata: this.#place(snapshotNames),
       spec: { source, volumeSnapshotClassName: 'longhorn-snapshot' },
     });
@@ -225,10 +189,10 @@ export class Users {
 
   async createImage(): Promise<void> {
     const place = this.#place(imageNames);
-    const claim = this.#some(resources.persistentVolumeClaims);
-    const isExport = claim !== undefined && this.#below(4) === 0;
+    const claim = this.some(resources.persistentVolumeClaims);
+    const isExport = claim !== undefined && this.below(4) === 0;
     const source = isExport ? exportOf(claim) : { sourceType: 'download' as const, url: urlOf(place.name) };
-    await this.#client.create(resources.virtualMachineImages, {
+    await this.client.create(resources.virtualMachineImages, {
       metadata: place,
       spec: { backend: 'backingimage', displayName: place.name, retry: 3, ...source },
     });
@@ -236,22 +200,22 @@ export class Users {
 
   async createDataVolume(): Promise<void> {
     const place = this.#place(machineNames.map((name) => `${name}-fetched`));
-    await this.#client.create(resources.dataVolumes, dataVolumeOf(place, this.#simulation.random));
+    await this.client.create(resources.dataVolumes, dataVolumeOf(place, this.simulation.random));
   }
 
   async createNamespace(): Promise<void> {
-    await this.#client.create(resources.namespaces, { metadata: { name: this.#pick(namespaceNames) } });
+    await this.client.create(resources.namespaces, { metadata: { name: this.pick(namespaceNames) } });
   }
 
   async deleteNamespace(): Promise<void> {
-    await this.#client.delete(resources.namespaces, { name: this.#pick(namespaceNames) });
+    await this.client.delete(resources.namespaces, { name: this.pick(namespaceNames) });
   }
 
   async delete(resource: ResourceRef): Promise<void> {
-    const object = this.#some(resource);
+    const object = this.some(resource);
     if (!object) return;
-    const propagationPolicy = this.#pick(policies);
-    await this.#client.delete(resource, refOf(object), propagationPolicy ? { propagationPolicy } : {});
+    const propagationPolicy = this.pick(policies);
+    await this.client.delete(resource, refOf(object), propagationPolicy ? { propagationPolicy } : {});
   }
 
   async #put(
@@ -260,7 +224,7 @@ export class Users {
     { request, body }: { readonly request: string; readonly body: JsonObject },
   ): Promise<void> {
     const place = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace}/${plural}/${name}/${request}`;
-    const { status } = await this.#client.send({
+    const { status } = await this.client.send({
       method: 'PUT',
       target: place,
       body: JSON.stringify(body),
@@ -269,37 +233,16 @@ export class Users {
     if (status >= 300 && !foundCodes.has(status)) throw new Error(`it is answered with ${status}`);
   }
 
-  #do(name: string, action: () => Promise<unknown>): void {
-    this.#simulation.scheduler.note(`user: ${name}`);
-    action().catch((error: unknown) => {
-      if (!StatusError.is(error) || !foundCodes.has(error.code))
-        this.shocks.push(`${name}: ${toError(error).message}`);
-    });
-  }
-
   /** Mostly where the most happens. */
   #place(names: readonly string[]): Place {
-    const namespace = this.#below(4) > 0 ? namespaceNames[0] : this.#pick(namespaceNames);
-    return { namespace, name: this.#pick(names) };
+    const namespace = this.below(4) > 0 ? namespaceNames[0] : this.pick(namespaceNames);
+    return { namespace, name: this.pick(names) };
   }
 
   /** The name of a claim, mostly of one that is there. */
   #claimName(): string {
-    const claim = this.#some(resources.persistentVolumeClaims);
-    return (this.#below(4) > 0 ? claim?.metadata.name : undefined) ?? this.#pick(claimNames);
-  }
-
-  #some<T extends KubeObject>(resource: ResourceRef<T>): T | undefined {
-    const all = this.#objects.all(resource);
-    return all.length === 0 ? undefined : this.#pick(all);
-  }
-
-  #below(limit: number): number {
-    return this.#simulation.random.integer(limit);
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    return items[this.#below(items.length)] as T;
+    const claim = this.some(resources.persistentVolumeClaims);
+    return (this.below(4) > 0 ? claim?.metadata.name : undefined) ?? this.pick(claimNames);
   }
 }
 

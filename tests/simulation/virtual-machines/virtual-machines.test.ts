@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertSameSteps, itFindsPlanted } from '../planted.fixture.ts';
 import { runSchedules } from '../pool.ts';
-import { type Outcome, runSchedule, type SubjectName } from '../subjects.ts';
+import { runSchedule, type SubjectName } from '../subjects.ts';
+import type { PlantedFault } from './planted-faults.ts';
 
 /** A long run of other seeds: `npm run simulate -- --subject virtual-machines`. */
 const schedules = 100;
@@ -16,13 +18,7 @@ describe('virtual machines, volumes and images under random schedules', () => {
     assert.deepEqual(failed, []);
   });
 
-  it('take the same steps again for the same seed', async () => {
-    for (const seed of [5, 6, 7]) {
-      const first = await runSchedule(subject, { seed });
-      const second = await runSchedule(subject, { seed });
-      assert.deepEqual(second, first);
-    }
-  });
+  it('take the same steps again for the same seed, whatever was run before', () => assertSameSteps(subject));
 });
 
 describe('a program that is killed in the middle of anything', () => {
@@ -38,30 +34,11 @@ describe('a program that is killed in the middle of anything', () => {
 });
 
 describe('faults planted into virtual machines', () => {
-  const planted = [
-    { fault: 'startsUnseen', finding: /goes on without its instance|belongs to nobody|is left/ },
-    { fault: 'forgetsFinalizer', finding: /goes on without its instance/ },
-    { fault: 'removesBeforeDetach', finding: /was removed before its claim was gone/ },
-    { fault: 'losesEnds', finding: /does not go|is left/ },
-  ] as const;
-
-  for (const { fault, finding } of planted) {
-    it(`${fault} is found, and its seed finds it again`, async () => {
-      const first = await firstFinding(fault);
-      assert.ok(first, 'no schedule has found it');
-      assert.match(first.complaints.join('; '), finding);
-      const again = await runSchedule(subject, { seed: first.seed, planted: [fault] });
-      assert.deepEqual(again.complaints, first.complaints);
-      const without = await runSchedule(subject, { seed: first.seed });
-      assert.deepEqual(without.complaints, []);
-    });
-  }
+  const findings: Partial<Record<PlantedFault, RegExp>> = {
+    startsUnseen: /goes on without its instance|belongs to nobody|is left/,
+    forgetsFinalizer: /goes on without its instance/,
+    removesBeforeDetach: /was removed before its claim was gone/,
+    losesEnds: /does not go|is left/,
+  };
+  itFindsPlanted({ subject, schedules: plantedSchedules, findings });
 });
-
-async function firstFinding(fault: string): Promise<Outcome | undefined> {
-  for (let seed = 1; seed <= plantedSchedules; seed++) {
-    const outcome = await runSchedule(subject, { seed, planted: [fault] });
-    if (outcome.complaints.length > 0) return outcome;
-  }
-  return undefined;
-}

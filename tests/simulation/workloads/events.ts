@@ -1,5 +1,6 @@
 import type { Random } from '@sheaf/base';
 import type { Scheduler } from '@sheaf/testkit';
+import { drawWeighted } from '../weighted.ts';
 import type { World } from './world.ts';
 
 type Running = ReturnType<World['running']>[number];
@@ -41,15 +42,10 @@ export class WorldEvents {
   }
 
   happen(): void {
-    let choice = this.#random.integer(100);
+    const [, name, happen] = drawWeighted(this.#random, happenings);
     const running = this.#some(this.world.running());
-    for (const [weight, name, happen] of happenings) {
-      choice -= weight;
-      if (choice >= 0) continue;
-      this.#scheduler.note(`world: ${name} ${running?.container.spec.title ?? ''}`);
-      happen(this, running);
-      return;
-    }
+    this.#scheduler.note(`world: ${name} ${running?.container.spec.title ?? ''}`);
+    happen(this, running);
   }
 
   /** From now on nothing goes wrong by itself. */

@@ -1,18 +1,13 @@
 import type { KubeObject } from '@sheaf/api';
 import type { ReplicaSet } from '@sheaf/api/workload/index';
-import { StatusError, toError } from '@sheaf/base';
-import { type Client, type ResourceRef, refOf, resources } from '@sheaf/client';
-import type { Simulation } from '@sheaf/testkit';
-import type { KeptServer } from '../kept-servers.ts';
-import type { Objects } from '../objects.ts';
+import { type ResourceRef, refOf, resources } from '@sheaf/client';
+import { type Action, People, type PeopleParts } from '../people.ts';
 import type { Family } from './families.ts';
 import { belongings, names, namespaceNames, nodeNames, owners } from './kinds.ts';
 import { type Place, WorkloadObjects } from './workload-objects.ts';
 
-type Act = (users: Users) => Promise<unknown>;
-
 /** With kinds: only where there is one of them. */
-type Action = readonly [weight: number, name: string, act: Act, kinds?: readonly ResourceRef[]];
+type ActionOfKinds = readonly [...Action<Users>, kinds?: readonly ResourceRef[]];
 
 const scaled: readonly ResourceRef[] = [
   resources.deployments,
@@ -28,7 +23,7 @@ const templated: readonly ResourceRef[] = [
 const suspended: readonly ResourceRef[] = [resources.jobs, resources.cronJobs];
 
 /** What users do, and how often of 100 actions. */
-const actions: readonly Action[] = [
+const actions: readonly ActionOfKinds[] = [
   [16, 'create', (users) => users.create()],
   [16, 'scale', (users) => users.scale(), scaled],
   [16, 'change template', (users) => users.changeTemplate(), templated],
@@ -44,64 +39,37 @@ const actions: readonly Action[] = [
 ];
 
 const policies = ['Background', 'Foreground', 'Orphan', undefined] as const;
-/** Refusals, and what a server says that is busy. */
-const foundCodes = new Set([400, 403, 404, 405, 409, 422, 500, 503, 504]);
-
-/** People and programs that use the API while the controllers work. They take refusals as they come. */
-export class Users {
-  /** What no user should ever be told. */
-  readonly shocks: string[] = [];
+/** People and programs that use workloads. */
+export class Users extends People {
   /** Pods that were deleted without waiting for their containers. */
   readonly forced = new Set<string>();
   /** UIDs of jobs that have had a pod taken away by its labels: what it does then is not theirs. */
   readonly disturbedJobs = new Set<string>();
-  readonly #simulation: Simulation<KeptServer>;
-  readonly #objects: Objects;
   readonly #family: Family;
-  readonly #actions: readonly Action[];
-  readonly #weight: number;
+  readonly #actions: readonly Action<Users>[];
   readonly #make: WorkloadObjects;
 
-  constructor(
-    simulation: Simulation<KeptServer>,
-    { objects, family }: { readonly objects: Objects; readonly family: Family },
-  ) {
-    this.#simulation = simulation;
-    this.#objects = objects;
+  constructor(parts: PeopleParts & { readonly family: Family }) {
+    super(parts);
+    const { simulation, family } = parts;
     this.#family = family;
-    this.#actions = actions.filter(([, , , kinds]) => !kinds || this.#own(kinds).length > 0);
-    this.#weight = this.#actions.reduce((sum, [weight]) => sum + weight, 0);
+    this.#actions = actions
+      .filter(([, , , kinds]) => !kinds || this.#own(kinds).length > 0)
+      .map(([weight, name, act]) => [weight, name, act]);
     this.#make = new WorkloadObjects(simulation.random, family.sizes);
   }
 
-  get #client(): Client {
-    return this.#simulation.server.client;
-  }
-
-  /** One action; what it has to wait for goes on by itself. */
   act(): void {
-    let choice = this.#below(this.#weight);
-    for (const [weight, name, act] of this.#actions) {
-      choice -= weight;
-      if (choice >= 0) continue;
-      this.#do(name, () => act(this));
-      return;
-    }
+    this.actAs(this, this.#actions);
   }
 
-  /** Everything is to go; what is refused now is asked again by the next call. */
   deleteEverything(): void {
-    for (const resource of belongings)
-      for (const object of this.#objects.all(resource))
-        if (object.metadata.deletionTimestamp === undefined)
-          this.#do(`delete ${resource.plural} ${object.metadata.name}`, () =>
-            this.#client.delete(resource, refOf(object)),
-          );
+    this.deleteAll(belongings);
   }
 
   /** All nodes take pods again. */
   uncordon(): void {
-    for (const name of nodeNames) this.#do(`uncordon ${name}`, () => this.#setNode(name, []));
+    for (const name of nodeNames) this.perform(`uncordon ${name}`, () => this.#setNode(name, []));
   }
 
   async create(): Promise<void> {
@@ -117,13 +85,13 @@ export class Users {
       [resources.cronJobs, names.cronJobs, (place) => make.cronJob(place)],
       [resources.replicaSets, names.replicaSets, (place) => make.replicaSet(place)],
     ];
-    const [resource, ofKind, maker] = this.#pick(makers.filter(([kind]) => this.#family.owners.has(kind)));
-    const namespace = this.#below(4) > 0 ? namespaceNames[0] : this.#pick(namespaceNames);
-    await this.#client.create(resource, maker({ namespace, name: this.#pick(ofKind) }));
+    const [resource, ofKind, maker] = this.pick(makers.filter(([kind]) => this.#family.owners.has(kind)));
+    const namespace = this.below(4) > 0 ? namespaceNames[0] : this.pick(namespaceNames);
+    await this.client.create(resource, maker({ namespace, name: this.pick(ofKind) }));
   }
 
   async scale(): Promise<void> {
-    const resource = this.#pick(this.#own(scaled));
+    const resource = this.pick(this.#own(scaled));
     const field = resource === resources.jobs ? 'parallelism' : 'replicas';
     // Who scales a set of a deployment is told otherwise by it at once.
     const isFree = ({ metadata }: KubeObject): boolean => metadata.ownerReferences === undefined;
@@ -133,20 +101,20 @@ export class Users {
   }
 
   async changeTemplate(): Promise<void> {
-    await this.#change(this.#pick(this.#own(templated)), ({ metadata }) => ({
+    await this.#change(this.pick(this.#own(templated)), ({ metadata }) => ({
       spec: { template: this.#make.template(metadata.name ?? '') },
     }));
   }
 
   /** As kubectl does it: the template of an earlier replica set is written back. */
   async undo(): Promise<void> {
-    const set = this.#some<ReplicaSet>(resources.replicaSets);
+    const set = this.some<ReplicaSet>(resources.replicaSets);
     const owner = set?.metadata.ownerReferences?.find(({ kind }) => kind === 'Deployment');
     if (!set || !owner) return;
     const { metadata = {}, spec } = set.spec.template;
     const { 'pod-template-hash': _, ...labels } = metadata.labels ?? {};
     const place = { namespace: set.metadata.namespace ?? '', name: owner.name };
-    await this.#client.patch(resources.deployments, place, {
+    await this.client.patch(resources.deployments, place, {
       type: 'merge',
       body: { spec: { template: { metadata: { labels }, spec } } } as never,
     });
@@ -165,35 +133,35 @@ export class Users {
       [resources.statefulSets, 'updateStrategy', () => make.statefulStrategy()],
       [resources.daemonSets, 'updateStrategy', () => make.daemonStrategy()],
     ];
-    const [resource, field, strategy] = this.#pick(
+    const [resource, field, strategy] = this.pick(
       strategies.filter(([kind]) => this.#family.owners.has(kind)),
     );
     await this.#change(resource, () => ({ spec: { [field]: strategy() } }));
   }
 
   async turnSuspension(): Promise<void> {
-    await this.#change(this.#pick(this.#own(suspended)), (object) => ({
+    await this.#change(this.pick(this.#own(suspended)), (object) => ({
       spec: { suspend: (object['spec'] as { readonly suspend?: boolean }).suspend !== true },
     }));
   }
 
   async deletePod(): Promise<void> {
-    const pod = this.#some(resources.pods);
+    const pod = this.some(resources.pods);
     if (!pod) return;
-    const isForced = this.#below(6) === 0;
+    const isForced = this.below(6) === 0;
     if (isForced) this.forced.add(pod.metadata.uid ?? '');
-    await this.#client.delete(resources.pods, refOf(pod), isForced ? { gracePeriodSeconds: 0 } : {});
+    await this.client.delete(resources.pods, refOf(pod), isForced ? { gracePeriodSeconds: 0 } : {});
   }
 
   async deleteOwner(): Promise<void> {
-    await this.delete(this.#pick(this.#own(owners)));
+    await this.delete(this.pick(this.#own(owners)));
   }
 
   async delete(resource: ResourceRef): Promise<void> {
-    const object = this.#some(resource);
+    const object = this.some(resource);
     if (!object) return;
-    const propagationPolicy = this.#pick(policies);
-    await this.#client.delete(resource, refOf(object), propagationPolicy ? { propagationPolicy } : {});
+    const propagationPolicy = this.pick(policies);
+    await this.client.delete(resource, refOf(object), propagationPolicy ? { propagationPolicy } : {});
   }
 
   /** Away from its owner, and perhaps back. */
@@ -208,8 +176,8 @@ export class Users {
   }
 
   async turnNode(): Promise<void> {
-    const name = this.#pick(nodeNames);
-    const taints = this.#pick([
+    const name = this.pick(nodeNames);
+    const taints = this.pick([
       [],
       [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }],
       [{ key: 'example.com/out', effect: 'NoExecute' }],
@@ -220,39 +188,18 @@ export class Users {
   #setNode(name: string, taints: readonly { readonly key: string }[]): Promise<unknown> {
     const unschedulable = taints.some(({ key }) => key === 'node.kubernetes.io/unschedulable');
     const body = { spec: { unschedulable: unschedulable ? true : null, taints } };
-    return this.#client.patch(resources.nodes, { name }, { type: 'merge', body: body as never });
+    return this.client.patch(resources.nodes, { name }, { type: 'merge', body: body as never });
   }
 
   async #change(resource: ResourceRef, change: (object: KubeObject) => object): Promise<void> {
-    const object = this.#some(resource);
+    const object = this.some(resource);
     if (!object) return;
     const body = change(object) as never;
-    await this.#client.patch(resource, refOf(object), { type: 'merge', body });
+    await this.client.patch(resource, refOf(object), { type: 'merge', body });
   }
 
   /** Those of the kinds that are there. */
   #own(kinds: readonly ResourceRef[]): readonly ResourceRef[] {
     return kinds.filter((kind) => this.#family.owners.has(kind));
-  }
-
-  #do(name: string, action: () => Promise<unknown>): void {
-    this.#simulation.scheduler.note(`user: ${name}`);
-    action().catch((error: unknown) => {
-      if (!StatusError.is(error) || !foundCodes.has(error.code))
-        this.shocks.push(`${name}: ${toError(error).message}`);
-    });
-  }
-
-  #some<T extends KubeObject>(resource: ResourceRef<T>): T | undefined {
-    const all = this.#objects.all(resource);
-    return all.length === 0 ? undefined : this.#pick(all);
-  }
-
-  #below(limit: number): number {
-    return this.#simulation.random.integer(limit);
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    return items[this.#below(items.length)] as T;
   }
 }

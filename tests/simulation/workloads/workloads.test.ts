@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Mirror } from '../mirrored-server.ts';
+import { assertSameSteps, itFindsPlanted } from '../planted.fixture.ts';
 import { runSchedules } from '../pool.ts';
-import { type Outcome, runSchedule, type SubjectName } from '../subjects.ts';
+import type { SubjectName } from '../subjects.ts';
 import { belongings, ground } from './kinds.ts';
-import { plantedFaults } from './planted-faults.ts';
+import type { PlantedFault } from './planted-faults.ts';
 import { runMirroredSchedule } from './schedule.ts';
 
 /** Long runs of other seeds: `npm run simulate -- --subject light-workloads`, or `--subject workloads`. */
@@ -25,13 +26,7 @@ describe('workloads under random schedules', () => {
     assert.deepEqual(failed, []);
   });
 
-  it('take the same steps again for the same seed, whatever was run before', async () => {
-    const seeds = [5, 6, 7, 8];
-    const first: Outcome[] = [];
-    for (const seed of seeds) first.push(await runSchedule(subject, { seed }));
-    for (const seed of seeds.toReversed())
-      assert.deepEqual(await runSchedule(subject, { seed }), first[seeds.indexOf(seed)]);
-  });
+  it('take the same steps again for the same seed, whatever was run before', () => assertSameSteps(subject));
 });
 
 describe('the lean server under workloads', () => {
@@ -48,7 +43,7 @@ describe('the lean server under workloads', () => {
 });
 
 describe('faults planted into workloads', () => {
-  const findings: Readonly<Record<(typeof plantedFaults)[number], RegExp>> = {
+  const findings: Readonly<Record<PlantedFault, RegExp>> = {
     overscales: /the replica sets of .* ask for \d+ pods of \d+/,
     skipsOrdinal: /was made before .* was ready/,
     mistakesNode: /has \d+ pods on node one|has \d and \d pods on its nodes/,
@@ -57,23 +52,5 @@ describe('faults planted into workloads', () => {
     hastens: /is gone while its containers run/,
     losesEnds: /does not go|is left/,
   };
-
-  for (const fault of plantedFaults) {
-    it(`${fault} is found, and its seed finds it again`, async () => {
-      const first = await firstFinding(fault, findings[fault]);
-      assert.ok(first, 'no schedule has found it');
-      const again = await runSchedule(subject, { seed: first.seed, planted: [fault] });
-      assert.deepEqual(again.complaints, first.complaints);
-      const without = await runSchedule(subject, { seed: first.seed });
-      assert.deepEqual(without.complaints, []);
-    });
-  }
+  itFindsPlanted({ subject, schedules: plantedSchedules, findings });
 });
-
-async function firstFinding(fault: string, finding: RegExp): Promise<Outcome | undefined> {
-  for (let seed = 1; seed <= plantedSchedules; seed++) {
-    const outcome = await runSchedule(subject, { seed, planted: [fault] });
-    if (finding.test(outcome.complaints.join('; '))) return outcome;
-  }
-  return undefined;
-}

@@ -55,14 +55,13 @@ export class World {
   /** Addresses of pods that do not answer. */
   readonly sick = new Set<string>();
   failsStarts = false;
-  /** Whether what controllers ask of drivers is answered without being chosen. */
-  readsAtOnce = false;
   /** Of 1000 steps of a driver, so many are its last. */
   crashChance = 0;
   /** Told when a driver has died at one of its own steps: the program is dead. */
   hasDied = false;
   readonly #options: WorldOptions;
   readonly #random: Random;
+  #readsAtOnce = false;
   #lives = 0;
   #kill: () => void = () => undefined;
 
@@ -81,9 +80,14 @@ export class World {
     this.offerImages(true);
   }
 
-  /** Whether drivers take time between their own steps. */
-  set isFine(isFine: boolean) {
-    for (const { containers } of this.hosts) containers.faults.longestStepMs = isFine ? longestStepMs : 0;
+  /** What controllers ask of drivers is answered without being chosen; nor do these take time between their own steps. */
+  get readsAtOnce(): boolean {
+    return this.#readsAtOnce;
+  }
+
+  set readsAtOnce(isAtOnce: boolean) {
+    this.#readsAtOnce = isAtOnce;
+    for (const { containers } of this.hosts) containers.faults.longestStepMs = isAtOnce ? 0 : longestStepMs;
   }
 
   /** Whether the registry answers. */
