@@ -17,7 +17,9 @@ export function podRequests(spec: PodSpec): ResourceAmounts {
     if (container.restartPolicy === 'Always') sidecars.push(own);
   }
   const running = sum([...spec.containers.map(requestsOf), ...sidecars]);
-  return sum([largest(peak, running), amountsOf(spec.overhead)]);
+  // What the whole pod asks for counts before the sum of its containers.
+  const whole = { ...largest(peak, running), ...amountsOf(spec.resources?.requests) };
+  return sum([whole, amountsOf(spec.overhead)]);
 }
 
 export function sum(amounts: readonly ResourceAmounts[]): ResourceAmounts {

@@ -1,43 +1,49 @@
-import type { Container, ExecAction, HTTPGetAction, Pod, Probe } from '@sheaf/api/workload/index';
+import type { Container, ExecAction, HTTPGetAction, Probe } from '@sheaf/api/workload/index';
 import type { CheckResult, Containers, HttpCheck, NetworkChecks } from '@sheaf/ports';
 
 /** As much of what a command prints as an event has room for. */
 const outputLimit = 1024;
 
 export interface CheckedContainer {
-  readonly pod: Pod;
   readonly container: Container;
   readonly runId: string;
-  /** Where it listens, unless the probe names a host. */
-  readonly address: string;
+  readonly sandboxId: string;
 }
 
 type Action = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'>;
 
+export interface ContainerChecksOptions {
+  readonly containers: Pick<Containers, 'execute'>;
+  readonly network: NetworkChecks;
+  /** Where the containers of a sandbox listen, unless a probe names a host. */
+  readonly addressOf: (sandboxId: string, signal: AbortSignal) => Promise<string>;
+}
+
 /** Carries out what probes and hooks say, once. */
 export class ContainerChecks {
-  readonly #containers: Pick<Containers, 'execute'>;
-  readonly #network: NetworkChecks;
+  readonly #options: ContainerChecksOptions;
 
-  constructor(containers: Pick<Containers, 'execute'>, network: NetworkChecks) {
-    this.#containers = containers;
-    this.#network = network;
+  constructor(options: ContainerChecksOptions) {
+    this.#options = options;
   }
 
   async carryOut(target: CheckedContainer, action: Action, signal: AbortSignal): Promise<CheckResult> {
     const { exec, httpGet, tcpSocket, grpc } = action;
     if (exec) return this.#execute(target, exec, signal);
-    if (httpGet) return this.#network.http(httpCheck(target, httpGet), signal);
-    if (tcpSocket) {
-      const host = tcpSocket.host || target.address;
-      return this.#network.tcp({ host, port: portOf(target.container, tcpSocket.port) }, signal);
-    }
-    if (grpc)
-      return this.#network.grpc(
-        { host: target.address, port: grpc.port, service: grpc.service ?? '' },
-        signal,
-      );
+    const { network } = this.#options;
+    const host = await this.#hostOf(target, httpGet ?? tcpSocket, signal);
+    if (httpGet) return network.http(httpCheck(target, httpGet, host), signal);
+    if (tcpSocket) return network.tcp({ host, port: portOf(target.container, tcpSocket.port) }, signal);
+    if (grpc) return network.grpc({ host, port: grpc.port, service: grpc.service ?? '' }, signal);
     return { isHealthy: true };
+  }
+
+  async #hostOf(
+    { sandboxId }: CheckedContainer,
+    action: { readonly host?: string } | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
+    return action?.host || (await this.#options.addressOf(sandboxId, signal));
   }
 
   async #execute(
@@ -45,7 +51,7 @@ export class ContainerChecks {
     { command = [] }: ExecAction,
     signal: AbortSignal,
   ): Promise<CheckResult> {
-    const process = await this.#containers.execute(
+    const process = await this.#options.containers.execute(
       runId,
       { command, hasInput: false, hasTerminal: false },
       signal,
@@ -67,10 +73,10 @@ export class ContainerChecks {
   }
 }
 
-function httpCheck({ container, address }: CheckedContainer, get: HTTPGetAction): HttpCheck {
+function httpCheck({ container }: CheckedContainer, get: HTTPGetAction, host: string): HttpCheck {
   return {
     scheme: get.scheme === 'HTTPS' ? 'https' : 'http',
-    host: get.host || address,
+    host,
     port: portOf(container, get.port),
     path: get.path ?? '/',
     headers: get.httpHeaders ?? [],

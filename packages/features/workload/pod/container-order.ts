@@ -1,6 +1,6 @@
 import type { Container } from '@sheaf/api/workload/index';
 import type { PodFacts, RunOrder } from './plan.ts';
-import { crashesAfter, hasSucceeded, isSidecar, policyOf, restartInMs } from './restart.ts';
+import { crashesAfter, hasSucceeded, isSidecar, policyAfter, restartInMs } from './restart.ts';
 import type { ContainerRun } from './run-ids.ts';
 
 /** All init containers have done their work in this life of the pod, and its sidecars have started. */
@@ -53,7 +53,8 @@ function startOrder(
   if (observed.state === 'running') return undefined;
   // Another life of the pod: everything runs again.
   if (observed.sandboxId !== sandboxId) return { container, attempt: attempt + 1, crashes: 0, sandboxId };
-  const restMs = restartInMs(newest, policyOf(facts.pod, container, isInit), facts.nowMs);
+  const policy = policyAfter(facts.pod, container, { isInit, end: observed.end });
+  const restMs = restartInMs(newest, policy, facts.nowMs);
   if (restMs !== 0) return undefined;
   return { container, attempt: attempt + 1, crashes: crashesAfter(newest), sandboxId };
 }

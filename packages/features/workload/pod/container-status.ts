@@ -8,7 +8,7 @@ import type {
 import type { ContainerEnd } from '@sheaf/ports';
 import { isInitDone } from './container-order.ts';
 import type { PodFacts } from './plan.ts';
-import { hasSucceeded, isSidecar, policyOf, restartInMs, restMs } from './restart.ts';
+import { hasSucceeded, isSidecar, policyAfter, restartInMs, restMs } from './restart.ts';
 import { type ContainerRun, publicId } from './run-ids.ts';
 
 /** Why a container could not be started in this pass: in the words that kubectl users know. */
@@ -105,7 +105,8 @@ function endedState(
 ): ContainerState {
   const { pod, nowMs } = facts;
   const isGoing = pod.metadata.deletionTimestamp === undefined && !hasEnded(pod);
-  const wait = isGoing ? restartInMs(run, policyOf(pod, container, isInit), nowMs) : undefined;
+  const policy = policyAfter(pod, container, { isInit, end: run.observed.end });
+  const wait = isGoing ? restartInMs(run, policy, nowMs) : undefined;
   if (wait === undefined || wait === 0) return { terminated: terminated(run, extras) };
   const { namespace, name, uid } = pod.metadata;
   const message = `back-off ${durationText(restMs(run))} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`;

@@ -73,11 +73,13 @@ describe('the environment of a container', () => {
         missing({ configMapKeyRef: { name: 'nowhere', key: 'k' } }),
         missing({ secretKeyRef: { name: 'secret', key: 'k' } }),
         environment({ envFrom: [{ secretRef: { name: 'nowhere' } }] }),
+        missing({ fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } }),
       ],
       [
         { problem: 'configmap "nowhere" not found' },
         { problem: "couldn't find key k in Secret red/secret" },
         { problem: 'secret "nowhere" not found in namespace red' },
+        { problem: 'X comes from a file, which is not read here: use configMapKeyRef or secretKeyRef' },
       ],
     );
   });

@@ -73,12 +73,16 @@ function addVariables(facts: EnvironmentFacts, values: Record<string, string>): 
 
 type Found = { readonly value: string | undefined } | { readonly problem: string };
 
-function valueFrom(facts: EnvironmentFacts, { valueFrom: source = {} }: EnvVar): Found {
-  const { configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef } = source;
+function valueFrom(facts: EnvironmentFacts, { name, valueFrom: source = {} }: EnvVar): Found {
+  const { configMapKeyRef, secretKeyRef, fieldRef, fileKeyRef, resourceFieldRef } = source;
   if (configMapKeyRef) return keyOf(facts, 'configmap', configMapKeyRef);
   if (secretKeyRef) return keyOf(facts, 'secret', secretKeyRef);
   if (fieldRef) return { value: fieldOf(facts, fieldRef.fieldPath) };
   if (resourceFieldRef) return { value: resourceOf(facts, resourceFieldRef) };
+  if (fileKeyRef && !fileKeyRef.optional)
+    return {
+      problem: `${name} comes from a file, which is not read here: use configMapKeyRef or secretKeyRef`,
+    };
   return { value: undefined };
 }
 

@@ -1,11 +1,10 @@
-import type { Container, LifecycleHandler, Pod } from '@sheaf/api/workload/index';
+import type { Container, LifecycleHandler } from '@sheaf/api/workload/index';
 import { type Clock, sleep, toError } from '@sheaf/base';
 import type { CheckResult } from '@sheaf/ports';
 import type { ContainerChecks } from './container-checks.ts';
 import type { ContainerRun } from './run-ids.ts';
 
 export interface HookTarget {
-  readonly pod: Pod;
   readonly container: Container;
   readonly run: Pick<ContainerRun, 'observed'>;
 }
@@ -20,29 +19,30 @@ export class LifecycleHooks {
     this.#clock = clock;
   }
 
-  /** Bounded by `limitMs`; what goes wrong is told, and stops nothing. */
+  /** Bounded by `limitMs`, if there is one; what goes wrong is told, and stops nothing. */
   async run(
-    { pod, container, run }: HookTarget,
+    { container, run }: HookTarget,
     hook: LifecycleHandler,
-    { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal },
+    { limitMs, signal }: { readonly limitMs?: number; readonly signal: AbortSignal },
   ): Promise<CheckResult> {
     const late = new AbortController();
-    const timer = this.#clock.schedule(limitMs, () => late.abort(new Error(`not done within ${limitMs} ms`)));
+    const giveUp = (): void => late.abort(new Error(`not done within ${limitMs} ms`));
+    const timer = limitMs === undefined ? undefined : this.#clock.schedule(limitMs, giveUp);
     const all = AbortSignal.any([late.signal, signal]);
     try {
       if (hook.sleep) {
         await sleep(this.#clock, hook.sleep.seconds * 1000, all);
         return { isHealthy: true };
       }
-      const address = pod.status?.podIP ?? '127.0.0.1';
-      return await this.#checks.carryOut({ pod, container, runId: run.observed.id, address }, hook, all);
+      const { id: runId, sandboxId } = run.observed;
+      return await this.#checks.carryOut({ container, runId, sandboxId }, hook, all);
     } catch (error) {
       return {
         isHealthy: false,
         text: late.signal.aborted ? `not done within ${limitMs} ms` : toError(error).message,
       };
     } finally {
-      timer.dispose();
+      timer?.dispose();
     }
   }
 }

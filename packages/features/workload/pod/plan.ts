@@ -30,6 +30,8 @@ export interface PodFacts {
   readonly hasVolumes: boolean;
   /** By container; of its newest run. */
   readonly probes: ReadonlyMap<string, ProbeFacts>;
+  /** A container that has just started has a hook under way: none is started meanwhile. */
+  readonly isHookUnderWay: boolean;
   readonly nowMs: number;
 }
 
@@ -95,6 +97,7 @@ function policyOfName(pod: Pod, name: string): RestartPolicy {
 }
 
 function planStarts(facts: PodFacts, sandboxId: string): readonly PodStep[] {
+  if (facts.isHookUnderWay) return [];
   const orders = isInitDone(facts, sandboxId)
     ? [...nextInitContainers(facts, sandboxId), ...mainContainersToStart(facts, sandboxId)]
     : nextInitContainers(facts, sandboxId);

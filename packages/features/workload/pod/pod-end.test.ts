@@ -28,6 +28,7 @@ function factsWith(
     areVolumesReady: false,
     hasVolumes: false,
     probes: new Map(),
+    isHookUnderWay: false,
     nowMs: Date.parse('2026-01-01T00:00:00Z'),
   };
 }

@@ -2,7 +2,7 @@ import type { Container, Pod } from '@sheaf/api/workload/index';
 import { runsIn } from './container-order.ts';
 import { areEndsTold } from './last-words.ts';
 import type { PodFacts, PodStep, ProbeFailure } from './plan.ts';
-import { hasSucceeded, isSidecar, policyOf } from './restart.ts';
+import { hasSucceeded, isSidecar, policyAfter } from './restart.ts';
 import type { ContainerRun } from './run-ids.ts';
 
 /** Why containers are ended. */
@@ -53,15 +53,16 @@ function isFinalFailure(
 ): boolean {
   const run = runsIn(facts, container, sandboxId).at(-1);
   if (run?.observed.state !== 'ended' || hasSucceeded(run.observed.end)) return false;
-  return policyOf(facts.pod, container, isInit) === 'Never';
+  return policyAfter(facts.pod, container, { isInit, end: run.observed.end }) === 'Never';
 }
 
 /** The run after which a container is not started again. */
 function finalRun(facts: PodFacts, container: Container, sandboxId: string): ContainerRun | undefined {
   const run = runsIn(facts, container, sandboxId).at(-1);
   if (run?.observed.state !== 'ended') return undefined;
-  const policy = policyOf(facts.pod, container, false);
-  const comesBack = policy === 'Always' || (policy === 'OnFailure' && !hasSucceeded(run.observed.end));
+  const { end } = run.observed;
+  const policy = policyAfter(facts.pod, container, { isInit: false, end });
+  const comesBack = policy === 'Always' || (policy === 'OnFailure' && !hasSucceeded(end));
   return comesBack ? undefined : run;
 }
 

@@ -67,6 +67,57 @@ describe('what is told of a pod', () => {
       );
     }));
 
+  it('is a restart where a rule about the exit code says so, and its end with another code', () =>
+    withPods(async (world) => {
+      const again = { action: 'Restart', exitCodes: { operator: 'In', values: [42] } };
+      const rules = { restartPolicy: 'Never', restartPolicyRules: [again] };
+      await run(world, 'pod', { restartPolicy: 'Never', containers: [container('a', ['stay'], rules)] });
+      const isRunning = async (count: number): Promise<boolean> => {
+        const [status] = await statusesOf(world, 'pod');
+        return status?.state?.running !== undefined && status.restartCount === count;
+      };
+      await world.until(() => isRunning(0));
+      world.exit('pod', 'a', 42);
+      await world.until(() => isRunning(1));
+      world.exit('pod', 'a', 1);
+      await world.until(async () => (await world.get(resources.pods, 'pod')).status?.phase === 'Failed');
+      assert.equal((await statusesOf(world, 'pod'))[0]?.restartCount, 1);
+    }));
+
+  it('is that it is not ready while a hook takes its time: nothing else of it begins, and other pods go on', () =>
+    withPods(async (world) => {
+      const hook = { lifecycle: { postStart: { sleep: { seconds: 900 } } } };
+      const slow = Array.from({ length: 10 }, (_, index) => `slow-${index}`);
+      for (const name of slow)
+        await run(world, name, { containers: [container('a', ['stay'], hook), container('b', ['stay'])] });
+      await run(world, 'quick', { containers: [container('a', ['stay'])] });
+      const begunMs = world.clock.now();
+      await world.until(async () => (await statusesOf(world, 'quick'))[0]?.ready === true);
+      await world.until(async () => (await statusesOf(world, 'slow-9'))[0]?.state?.running !== undefined);
+      assert.ok(world.clock.now() - begunMs < 900_000);
+      const [first, second] = await statusesOf(world, 'slow-9');
+      assert.deepEqual([first?.ready, first?.started, second?.state?.running], [false, false, undefined]);
+      await world.until(async () => (await statusesOf(world, 'slow-9')).every(({ ready }) => ready));
+      assert.ok(world.clock.now() - begunMs >= 900_000);
+      assert.deepEqual(await messagesOf(world, 'FailedPostStartHook'), []);
+    }));
+
+  it('is checked where it listens, from the first time on', () =>
+    withPods(async (world) => {
+      const asked: string[] = [];
+      world.checks.tcp = ({ host, port }) => {
+        asked.push(`${host}:${port}`);
+        return Promise.resolve({ isHealthy: true });
+      };
+      const readinessProbe = { tcpSocket: { port: 80 } };
+      const containers = [container('a', ['stay'], { readinessProbe })];
+      await run(world, 'pod', { containers });
+      await run(world, 'host', { containers, hostNetwork: true });
+      await world.until(() => asked.length >= 4);
+      const { status } = await world.get(resources.pods, 'pod');
+      assert.deepEqual(new Set(asked), new Set([`${status?.podIP}:80`, '192.0.2.1:80']));
+    }));
+
   it('is why a start is refused; it is tried again after a rest, whatever is announced meanwhile', () =>
     withPods(async (world) => {
       const times: number[] = [];

@@ -2,6 +2,7 @@ import type { KubeObject } from '@sheaf/api';
 import type { Pod } from '@sheaf/api/workload/index';
 import { silentLogger } from '@sheaf/base';
 import { type Client, type ResourceRef, resources } from '@sheaf/client';
+import type { NetworkChecks } from '@sheaf/ports';
 import { Manager } from '@sheaf/runtime';
 import { SeededRandom, settle, startTestServer, TestClock, type TestServer } from '@sheaf/testkit';
 import {
@@ -27,6 +28,8 @@ const guest = {
 /** A server, a node agent, and a simulated host for its containers. */
 export interface PodWorld {
   readonly clock: TestClock;
+  /** What is answered to checks over the network; none are expected. */
+  readonly checks: { -readonly [Kind in keyof NetworkChecks]: NetworkChecks[Kind] };
   readonly client: Client;
   readonly clientAs: TestServer['clientAs'];
   readonly containers: SimulatedContainers;
@@ -79,6 +82,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
   const images = new SimulatedContainerImages(host);
   const volumeHost = new SimulatedVolumeHost();
   const volumes = new SharedPodVolumes(volumeHost, host);
+  const checks: PodWorld['checks'] = { http: unexpected, tcp: unexpected, grpc: unexpected };
   let world: PodWorld | undefined;
   const openAgent = (): Manager => {
     const opened = new Manager({ client: busy, clock, random: new SeededRandom(2), logger: silentLogger });
@@ -87,7 +91,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
       containers,
       images,
       volumes,
-      checks: { http: unexpected, tcp: unexpected, grpc: unexpected },
+      checks,
       hostAddresses: () => ['192.0.2.1'],
       clusterNames: () => ({ dnsServers: [], domain: 'cluster.local' }),
       diskOf: ({ name }) => Promise.resolve({ problem: `persistentvolumeclaim "${name}" not found` }),
@@ -109,6 +113,7 @@ export async function withPods(use: (world: PodWorld) => Promise<void>): Promise
     world = {
       disk: () => undefined,
       clock,
+      checks,
       client,
       clientAs: server.clientAs,
       containers,

@@ -14,11 +14,12 @@ import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts
 import { type PodData, readPodData } from './pod-content.ts';
 import { deadlineInMs, deletedPhase, planEnd } from './pod-end.ts';
 import type { ProbeRunner } from './probe-runner.ts';
-import { policyOf, restartInMs } from './restart.ts';
+import { policyAfter, restartInMs } from './restart.ts';
 import { runsOf, sandboxesOf } from './run-ids.ts';
 import type { PodEvent, RunLauncher } from './run-launcher.ts';
 import type { RunStopper } from './run-stopper.ts';
 import { type ClusterNames, planSandboxSpec } from './sandbox-plan.ts';
+import type { StartHooks } from './start-hooks.ts';
 import { planPodStatus } from './status.ts';
 import type { VolumeKeeper, VolumeOutcome } from './volume-keeper.ts';
 
@@ -38,6 +39,7 @@ export interface PodParts {
   readonly imageKeeper: Pick<ImageKeeper, 'publicNames'>;
   readonly stopper: RunStopper;
   readonly probes: ProbeRunner;
+  readonly startHooks: StartHooks;
   readonly volumeKeeper: VolumeKeeper;
   readonly hostAddresses: () => readonly string[];
   readonly clusterNames: () => ClusterNames;
@@ -122,15 +124,21 @@ async function observe(
   { pod, prepared }: { readonly pod: Pod; readonly prepared: VolumeOutcome | undefined },
   signal: AbortSignal,
 ): Promise<PodFacts> {
-  const { volumes, probes, clock } = parts;
+  const { volumes, probes, startHooks, clock } = parts;
   const { uid } = identityOf(pod);
   const { sandboxes, containers } = await lookFor(parts, pod, signal);
   const runs = runsOf(uid, containers);
-  const newest = (container: Container): ProbeFacts =>
-    probes.factsOf(pod, container, runs.get(container.name)?.at(-1));
+  const newest = (container: Container): ProbeFacts => {
+    const run = runs.get(container.name)?.at(-1);
+    // It is checked when its hook is done.
+    if (run && startHooks.isUnderWay(run.observed.id)) return { isStarted: false, isReady: false };
+    return probes.factsOf(pod, container, run);
+  };
   const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
   const running = [...runs.values()].flat().filter(({ observed }) => observed.state === 'running');
-  probes.keep(uid, new Set(running.map(({ observed }) => observed.id)));
+  const runningIds = new Set(running.map(({ observed }) => observed.id));
+  probes.keep(uid, runningIds);
+  startHooks.keep(uid, runningIds);
   return {
     pod,
     sandboxes: sandboxesOf(uid, sandboxes),
@@ -138,6 +146,7 @@ async function observe(
     areVolumesReady: prepared?.state === 'ready',
     hasVolumes: (await volumes.pods(signal)).includes(uid),
     probes: new Map(all.map((container) => [container.name, newest(container)])),
+    isHookUnderWay: startHooks.isPodWaiting(uid),
     nowMs: clock.now(),
   };
 }
@@ -224,7 +233,9 @@ async function startRun(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, sandboxes } = facts;
-  const { namespace } = identityOf(pod);
+  const { namespace, uid } = identityOf(pod);
+  // The container before it has a hook.
+  if (parts.startHooks.isPodWaiting(uid)) return;
   const seen = [...parts.services.list(namespace), ...parts.services.list('default').filter(isKubernetes)];
   const own = sandboxes.at(-1)?.sandbox.addresses ?? [];
   const [hostAddress = ''] = parts.hostAddresses();
@@ -332,7 +343,8 @@ function restartWait({ tell }: PodParts, facts: PodFacts, container: Container):
   const newest = runs.get(container.name)?.at(-1);
   if (newest?.observed.state !== 'ended' || planEnd(facts)) return undefined;
   const isInit = (pod.spec.initContainers ?? []).includes(container);
-  const waitMs = restartInMs(newest, policyOf(pod, container, isInit), nowMs) || undefined;
+  const policy = policyAfter(pod, container, { isInit, end: newest.observed.end });
+  const waitMs = restartInMs(newest, policy, nowMs) || undefined;
   const { namespace, name, uid } = identityOf(pod);
   const message = `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`;
   if (waitMs !== undefined) tell(pod, { type: 'Warning', reason: 'BackOff', message });

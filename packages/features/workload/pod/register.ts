@@ -16,7 +16,9 @@ import { reconcilePod } from './reconcile.ts';
 import { credentialsFor } from './registry-credentials.ts';
 import { type PodEvent, RunLauncher } from './run-launcher.ts';
 import { RunStopper } from './run-stopper.ts';
+import { SandboxAddresses } from './sandbox-addresses.ts';
 import type { ClusterNames } from './sandbox-plan.ts';
+import { StartHooks } from './start-hooks.ts';
 import { type FindDisk, VolumeKeeper } from './volume-keeper.ts';
 
 export interface PodHost {
@@ -59,7 +61,13 @@ export function register(manager: Manager, host: PodHost): void {
     if (pod.metadata.name !== undefined)
       recorder.record({ about: { resource: resources.pods, ...identityOf(pod) }, ...event });
   };
-  const checks = new ContainerChecks(containers, host.checks);
+  const addresses = new SandboxAddresses(containers);
+  const checks = new ContainerChecks({
+    containers,
+    network: host.checks,
+    addressOf: async (sandboxId, signal) =>
+      (await addresses.find(sandboxId, signal)) ?? host.hostAddresses()[0] ?? '127.0.0.1',
+  });
   const hooks = new LifecycleHooks(checks, clock);
   const keeper = lifetime.add(
     new ImageKeeper({
@@ -78,13 +86,12 @@ export function register(manager: Manager, host: PodHost): void {
       clock,
       onChange: wake,
       tell: (pod, event) => tell(pod, { type: 'Warning', ...event }),
-      carryOut: ({ pod, container, run }, probe, signal) => {
-        const address = podOf(identityOf(pod).uid)?.status?.podIP ?? '127.0.0.1';
-        return checks.carryOut({ pod, container, runId: run.observed.id, address }, probe, signal);
-      },
+      carryOut: ({ container, run: { observed } }, probe, signal) =>
+        checks.carryOut({ container, runId: observed.id, sandboxId: observed.sandboxId }, probe, signal),
     }),
   );
   const failed = new FailedStarts(clock);
+  const startHooks = lifetime.add(new StartHooks({ containers, hooks, logger, tell, onEnd: wake }));
   const tokens = new AccountTokens({ client, clock });
   const parts = {
     ...host,
@@ -96,14 +103,16 @@ export function register(manager: Manager, host: PodHost): void {
     view: new HostView(containers),
     programView: host.programs && new HostView(host.programs),
     imageKeeper: keeper,
-    launcher: new RunLauncher({ containers, volumes, images: keeper, tell, hooks, failed }),
+    launcher: new RunLauncher({ containers, volumes, images: keeper, tell, startHooks, failed }),
     stopper: new RunStopper({ containers, hooks, clock, logger, tell, onEnd: wake }),
     probes,
+    startHooks,
     volumeKeeper: new VolumeKeeper({ volumes, tokens, diskOf: host.diskOf }),
     tell,
     forget: (podUid: string) => {
       tokens.forget(podUid);
       failed.forgetPod(podUid);
+      addresses.forgetPod(podUid);
       probes.keep(podUid, new Set());
       keys.delete(podUid);
     },

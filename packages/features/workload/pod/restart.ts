@@ -1,4 +1,4 @@
-import type { Container, Pod } from '@sheaf/api/workload/index';
+import type { Container, ContainerRestartRule, Pod } from '@sheaf/api/workload/index';
 import type { ContainerEnd } from '@sheaf/ports';
 import type { ContainerRun } from './run-ids.ts';
 
@@ -19,6 +19,22 @@ export function policyOf({ spec }: Pod, container: Container, isInit: boolean): 
   if (isSidecar(container)) return 'Always';
   const policy = (container.restartPolicy ?? spec.restartPolicy ?? 'Always') as RestartPolicy;
   return isInit && policy === 'Always' ? 'OnFailure' : policy;
+}
+
+/** What an end of that kind means: rules about exit codes come before everything else. */
+export function policyAfter(
+  pod: Pod,
+  container: Container,
+  { isInit, end }: { readonly isInit: boolean; readonly end: ContainerEnd | undefined },
+): RestartPolicy {
+  const isMeant = (container.restartPolicyRules ?? []).some((rule) => isRestarted(rule, end));
+  return isMeant ? 'Always' : policyOf(pod, container, isInit);
+}
+
+function isRestarted({ action, exitCodes }: ContainerRestartRule, end: ContainerEnd | undefined): boolean {
+  if (action !== 'Restart' || end === undefined || !('exitCode' in end)) return false;
+  const isNamed = (exitCodes?.values ?? []).includes(end.exitCode);
+  return exitCodes?.operator === 'NotIn' ? !isNamed : isNamed;
 }
 
 export function hasSucceeded(end: ContainerEnd | undefined): boolean {

@@ -2,19 +2,11 @@ import { identityOf } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
 import { amountsOf, type Container, type Pod, type Service } from '@sheaf/api/workload/index';
 import { toError } from '@sheaf/base';
-import type {
-  ContainerImage,
-  ContainerObservation,
-  ContainerSpec,
-  Containers,
-  PodVolume,
-  PodVolumes,
-} from '@sheaf/ports';
+import type { ContainerImage, ContainerSpec, Containers, PodVolume, PodVolumes } from '@sheaf/ports';
 import type { StartProblem } from './container-status.ts';
 import { environmentOf, expand } from './environment.ts';
 import type { FailedStarts } from './failed-starts.ts';
 import type { ImageKeeper } from './image-keeper.ts';
-import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { RunOrder } from './plan.ts';
 import type { PodData } from './pod-content.ts';
 import { containerId, crashLabels, podLabels } from './run-ids.ts';
@@ -22,12 +14,13 @@ import { mountsOf } from './run-mounts.ts';
 import { resourcesOf } from './run-resources.ts';
 import { securityOf } from './run-security.ts';
 import { serviceEnvironment } from './service-environment.ts';
+import type { StartHooks } from './start-hooks.ts';
 
 export interface RunLauncherOptions {
   readonly containers: Containers;
   readonly volumes: PodVolumes;
   readonly images: ImageKeeper;
-  readonly hooks: LifecycleHooks;
+  readonly startHooks: StartHooks;
   readonly failed: FailedStarts;
   readonly tell: (pod: Pod, event: PodEvent) => void;
 }
@@ -57,20 +50,12 @@ export type LaunchOutcome =
   | { readonly state: 'failed'; readonly problem: StartProblem; readonly retryMs: number };
 
 const retryMs = 10_000;
-/** A hook that takes longer has failed. */
-const hookMs = 60_000;
 
 interface StartOrder {
   readonly pod: Pod;
   readonly container: Container;
   /** Names the start: of this run, in this life of the pod. */
   readonly startId: string;
-}
-
-interface StartedRun {
-  readonly pod: Pod;
-  readonly container: Container;
-  readonly observed: ContainerObservation;
 }
 
 /** Starts runs of containers: gets the image, settles what the run is to be like, and says what stands in the way. */
@@ -106,7 +91,7 @@ export class RunLauncher {
     { pod, container, startId }: StartOrder,
     signal: AbortSignal,
   ): Promise<LaunchOutcome> {
-    const { containers, images, failed, tell } = this.#options;
+    const { containers, images, failed, startHooks, tell } = this.#options;
     try {
       const observed = await containers.startContainer(spec, signal);
       images.forget(spec.id);
@@ -115,7 +100,7 @@ export class RunLauncher {
       if (observed.end?.cause === 'start-failed')
         tell(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${observed.end.message}` });
       else tell(pod, { type: 'Normal', reason: 'Started', message: `Started container ${container.name}` });
-      if (observed.state === 'running') await this.#afterStart({ pod, container, observed }, signal);
+      if (observed.state === 'running') startHooks.begin({ pod, container, observed }, signal);
       return { state: 'started' };
     } catch (error) {
       if (signal.aborted) throw error;
@@ -123,22 +108,6 @@ export class RunLauncher {
       failed.note(startId, problem, retryMs);
       return this.#refused(pod, problem);
     }
-  }
-
-  /**
-   * A container whose hook fails is ended, with the time that it may take; its policy says what comes then. A hook that this process
-   * does not outlive is not repeated: the container runs, as it does under a kubelet.
-   */
-  async #afterStart({ pod, container, observed }: StartedRun, signal: AbortSignal): Promise<void> {
-    const hook = container.lifecycle?.postStart;
-    if (!hook) return;
-    const { hooks, containers, tell } = this.#options;
-    const result = await hooks.run({ pod, container, run: { observed } }, hook, { limitMs: hookMs, signal });
-    if (result.isHealthy || signal.aborted) return;
-    // What a hook says may be nobody else's business.
-    tell(pod, { type: 'Warning', reason: 'FailedPostStartHook', message: 'PostStartHook failed' });
-    const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-    await containers.stopContainer(observed.id, { graceMs }, signal);
   }
 
   #refused(pod: Pod, problem: StartProblem): LaunchOutcome {

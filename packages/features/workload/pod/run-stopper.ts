@@ -71,7 +71,7 @@ export class RunStopper {
     tell(pod, { type: 'Normal', reason: 'Killing', message: killingText(run.container, reason) });
     const hook = container?.lifecycle?.preStop;
     if (!container || !hook || graceMs === 0) return;
-    const result = await hooks.run({ pod, container, run }, hook, { limitMs: graceMs, signal });
+    const result = await hooks.run({ container, run }, hook, { limitMs: graceMs, signal });
     if (!result.isHealthy && !signal.aborted)
       tell(pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed' });
   }

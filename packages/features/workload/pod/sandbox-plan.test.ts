@@ -42,6 +42,13 @@ it('what a pod wants itself is added, or stands alone', () => {
   };
   const own = { servers: ['192.0.2.1'], searches: ['own.example'], options: ['ndots:1'] };
   assert.deepEqual(dnsOf({ dnsPolicy: 'None', dnsConfig }), own);
+  const asHost = {
+    ...own,
+    servers: ['10.43.0.10', '192.0.2.1'],
+    searches: [...(names.hostSearches ?? []), 'own.example'],
+  };
+  assert.deepEqual(dnsOf({ dnsPolicy: 'Default', dnsConfig }), asHost);
+  assert.deepEqual(dnsOf({ hostNetwork: true, dnsConfig }), asHost);
   assert.deepEqual(dnsOf({ dnsConfig }), {
     servers: [...cluster.servers, ...own.servers],
     searches: [...cluster.searches, ...own.searches],
@@ -69,6 +76,11 @@ it('a pod in the domain of a Service has a full name, or that alone', () => {
   assert.deepEqual(namesOf({ subdomain, hostnameOverride: 'a.b' }), { hostname: 'a.b' });
   const tooLong = { subdomain: 's'.repeat(40), setHostnameAsFQDN: true };
   assert.throws(() => namesOf(tooLong), /is too long \(64 characters is the max, 69 characters.*shorten/);
+});
+
+it('a pod that asks for users of its own is refused, not run with less', () => {
+  assert.throws(() => namesOf({ hostUsers: false }), /not supported here: leave out hostUsers/);
+  assert.deepEqual(namesOf({ hostUsers: true }), { hostname: 'web-0' });
 });
 
 it('there are never more domains than resolvers take', () => {

@@ -1,5 +1,5 @@
 import { identityOf } from '@sheaf/api';
-import type { Pod } from '@sheaf/api/workload/index';
+import type { Pod, PodDNSConfig } from '@sheaf/api/workload/index';
 import { badRequest } from '@sheaf/base';
 import { type HostPort, hostProgramRegistry, type SandboxDns, type SandboxSpec } from '@sheaf/ports';
 import { podLabels, sandboxId } from './run-ids.ts';
@@ -21,6 +21,9 @@ const mostSearches = 32;
 export function planSandboxSpec(pod: Pod, attempt: number, names: ClusterNames): SandboxSpec {
   const { namespace, name, uid } = identityOf(pod);
   const { spec } = pod;
+  // Less apart from the host than it asks for would be a lie.
+  if (spec.hostUsers === false)
+    throw badRequest('user namespaces are not supported here: leave out hostUsers, or set it to true');
   const dns = dnsOf(pod, names);
   return {
     id: sandboxId(uid, attempt),
@@ -92,16 +95,21 @@ function hostPortsOf({ spec }: Pod): readonly HostPort[] {
 
 /** `undefined`: as the host does. */
 function dnsOf(pod: Pod, names: ClusterNames): SandboxDns | undefined {
-  const { dnsConfig } = pod.spec;
-  const own: SandboxDns = {
-    servers: dnsConfig?.nameservers ?? [],
-    searches: dnsConfig?.searches ?? [],
-    options: (dnsConfig?.options ?? []).map(({ name = '', value }) =>
-      value === undefined ? name : `${name}:${value}`,
-    ),
+  const { dnsConfig, dnsPolicy } = pod.spec;
+  if (asksCluster(pod, names)) return joined(clusterDns(pod, names), ownDns(dnsConfig));
+  if (!dnsConfig) return undefined;
+  if (dnsPolicy === 'None') return ownDns(dnsConfig);
+  // As the host does, and something more: who answers for the cluster asks those whom the host asks.
+  const { dnsServers, hostSearches = [] } = names;
+  return joined({ servers: dnsServers, searches: hostSearches, options: [] }, ownDns(dnsConfig));
+}
+
+function ownDns({ nameservers = [], searches = [], options = [] }: PodDNSConfig = {}): SandboxDns {
+  return {
+    servers: nameservers,
+    searches,
+    options: options.map(({ name = '', value }) => (value === undefined ? name : `${name}:${value}`)),
   };
-  if (asksCluster(pod, names)) return joined(clusterDns(pod, names), own);
-  return dnsConfig && own;
 }
 
 function asksCluster({ spec }: Pod, { dnsServers }: ClusterNames): boolean {

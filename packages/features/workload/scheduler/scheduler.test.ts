@@ -63,6 +63,18 @@ describe('the scheduler', () => {
       await world.until(async () => (await world.get(resources.pods, 'held')).status?.phase === 'Failed');
     }));
 
+  it('counts what a whole pod asks for before the sum of its containers', () =>
+    withNodes({ small }, async (world) => {
+      await addPod(world, 'whole', {
+        requests: { cpu: '100m', memory: '64Mi' },
+        resources: { requests: { cpu: '2' } },
+      });
+      assert.equal(
+        await messageOf(world, 'whole'),
+        'Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.',
+      );
+    }));
+
   it('gives pods to the node with the most room, and says what is missing when none has any', () =>
     withNodes({ large, small }, async (world) => {
       await addPod(world, 'first', { requests: { cpu: '3', memory: '1Gi' } });
