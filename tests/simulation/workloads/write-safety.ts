@@ -166,7 +166,7 @@ export class WriteSafety {
     if (index === undefined) return;
     const others = pods.filter((pod) => indexOf(pod) === index && pod !== made);
     if (others.some(isActive)) this.#find(`index ${index} of ${job.metadata.name} has two pods at once`);
-    if (others.some((pod) => pod.status?.phase === 'Succeeded' && !isDeleting(pod)))
+    if (hasIndex(job.status?.completedIndexes, Number(index)) || others.some(hasCountingSuccess))
       this.#find(`index ${index} of ${job.metadata.name} is done and has another pod`);
   }
 
@@ -216,4 +216,23 @@ export function isFinished({ status }: Job): boolean {
       ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
     ) === true
   );
+}
+
+const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
+
+/** One that its job has let go of, to end it, is not asked any more what came of it. */
+function hasCountingSuccess(pod: Pod): boolean {
+  const isTracked = pod.metadata.finalizers?.includes(trackingFinalizer) === true;
+  return pod.status?.phase === 'Succeeded' && isTracked && !isDeleting(pod);
+}
+
+/** `0,2-4`. */
+function hasIndex(indexes: string | undefined, index: number): boolean {
+  return (indexes ?? '')
+    .split(',')
+    .filter((part) => part !== '')
+    .some((part) => {
+      const [first = 0, last = first] = part.split('-').map(Number);
+      return first <= index && index <= last;
+    });
 }

@@ -106,6 +106,20 @@ describe('a job', () => {
       assert.equal((await jobOf(world)).status?.succeeded, 2);
     }));
 
+  it('ends a pod that it has let go of, whose end would not count, and makes another', () =>
+    withJob({ completions: 1, suspend: true }, async (world) => {
+      world.fate = runs;
+      await world.change(resources.jobs, 'work', { spec: { suspend: false } });
+      await world.until(async () => (await jobOf(world)).status?.active === 1);
+      const [first] = await world.pods();
+      await world.change(resources.pods, first?.metadata.name ?? '', { metadata: { finalizers: null } });
+      await world.until(async () => {
+        const pods = await world.pods();
+        return pods.length === 1 && pods[0]?.metadata.uid !== first?.metadata.uid;
+      });
+      assert.equal((await jobOf(world)).status?.failed ?? 0, 0);
+    }));
+
   it('gives each pod its index, and the same one to its replacement', () =>
     withJob({ completions: 3, parallelism: 3, completionMode: 'Indexed' }, async (world) => {
       world.fate = runs;

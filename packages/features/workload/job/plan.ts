@@ -99,6 +99,9 @@ function planPods(facts: JobFacts, owned: readonly Pod[]): JobStep {
   if (job.spec.suspend) return tally.active.length > 0 ? { action: 'drop', pods: tally.active } : none;
   // It begins when its status says that it has: deadlines count from there.
   if (job.status?.startTime === undefined) return none;
+  // One that was let go of to be ended, by a job that was suspended for a moment, would work for nothing: its end counts no more.
+  const condemned = tally.active.filter((pod) => !isTracked(pod));
+  if (condemned.length > 0) return { action: 'drop', pods: condemned };
   return isIndexed(job) ? planIndexes(facts, owned, tally) : planCount(facts, owned, tally);
 }
 
