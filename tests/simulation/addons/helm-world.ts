@@ -119,9 +119,15 @@ export class HelmWorld {
     if (other) return this.#refuse(pod, work, other);
     this.#note('begins', work);
     this.#works.set(work.podUid, work);
+    work.isIdle = this.#touch(work.order) === 'nothing';
+    await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
+  }
+
+  /** What an operation that has only begun has done to its release. */
+  #touch(order: Order): ReturnType<typeof planRelease> {
+    const { release } = order;
     const known = this.releases.get(release);
-    const step = planRelease(work.order, factsOf(known, work.order));
-    work.isIdle = step === 'nothing';
+    const step = planRelease(order, factsOf(known, order));
     if (step === 'upgrade')
       this.releases.set(release, {
         status: known ? 'pending-upgrade' : 'pending-install',
@@ -130,7 +136,7 @@ export class HelmWorld {
       });
     else if ((step === 'uninstall' || step === 'clear') && known)
       this.releases.set(release, { ...known, status: 'uninstalling' });
-    await this.#write(pod, { phase: 'Running', containerStatuses: [container(pod, { running: {} })] });
+    return step;
   }
 
   /** The lock of the host holds; that it has to is a mistake, unless somebody has deleted a Job, one has two pods for a moment, or one was late. */
