@@ -56,7 +56,8 @@ async function readWords(
   const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(
     ({ name }) => name === run.container,
   );
-  const isInLog = spec?.terminationMessagePolicy === 'FallbackToLogsOnError' && end?.cause !== 'start-failed';
+  const hasOwnWords = end?.cause === 'start-failed' || end?.cause === 'lost';
+  const isInLog = spec?.terminationMessagePolicy === 'FallbackToLogsOnError' && !hasOwnWords;
   if (written !== '' || !isInLog || hasSucceeded(end)) return written;
   return await endOfLog(containers, id, signal);
 }

@@ -261,7 +261,11 @@ describe('a pod', () => {
     withPods(async (world) => {
       await run(world, 'pod', {
         initContainers: [container('i', ['exit 0'])],
-        containers: [container('a', ['stay'])],
+        containers: [
+          container('a', ['print all is well', 'stay'], {
+            terminationMessagePolicy: 'FallbackToLogsOnError',
+          }),
+        ],
       });
       await world.until(() => isReady(world));
       world.host.restart();
