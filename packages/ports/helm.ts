@@ -125,6 +125,31 @@ export const helmFailures: readonly HelmFailure[] = [
     wayOut: 'set plainHTTP, if the registry is to be asked without TLS',
   },
   {
+    exitCode: 80,
+    reason: 'HelmUnusable',
+    nature: 'fault',
+    wayOut: 'put a Helm 3 that works in the place that the message names',
+  },
+  {
+    exitCode: 81,
+    reason: 'ReleaseTooLarge',
+    nature: 'fault',
+    wayOut:
+      'Helm keeps the whole chart in one object of at most 1 MiB: move its definitions into a chart of their own, or apply them with kubectl',
+  },
+  {
+    exitCode: 82,
+    reason: 'DiskFull',
+    nature: 'transient',
+    wayOut: 'make room on the disk of the data directory: sheaf images ls shows what takes it',
+  },
+  {
+    exitCode: 83,
+    reason: 'OrderOutdated',
+    nature: 'fault',
+    wayOut: 'there is nothing to do: it came late, and what is wanted now follows',
+  },
+  {
     exitCode: 143,
     reason: 'Interrupted',
     nature: 'transient',

@@ -66,9 +66,19 @@ export class AddonHost {
   }
 
   /** Where it was before, unless `isElsewhere`: whoever is at work on the host goes on with it. */
-  async start({ isElsewhere = false }: { readonly isElsewhere?: boolean } = {}): Promise<void> {
+  async start({
+    isElsewhere = false,
+    env = {},
+  }: {
+    readonly isElsewhere?: boolean;
+    readonly env?: Readonly<Record<string, string>>;
+  } = {}): Promise<void> {
     const listen = isElsewhere ? undefined : this.#sheaf && new URL(this.#sheaf.url).host;
-    const sheaf = await startSheaf({ directory: this.directory, ...(listen !== undefined && { listen }) });
+    const sheaf = await startSheaf({
+      directory: this.directory,
+      env,
+      ...(listen !== undefined && { listen }),
+    });
     this.#sheaf = sheaf;
     const transport = httpTransport(readKubeconfig(await readFile(sheaf.kubeconfig, 'utf8')));
     this.#client = new Client({ transport, userAgent: 'test' });

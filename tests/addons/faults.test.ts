@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { type AddressInfo, createServer } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import { resources } from '@sheaf/client';
 import { packagedRepository } from '@sheaf/drivers/helm';
 import { AddonHost, addonsAreMissing, namespace } from './addon-host.ts';
+import { listenInVain } from './deaf-server.ts';
 
 const name = 'pages';
 /** Nobody listens there. */
 const nowhere = '127.0.0.1:1';
-
-/** Somebody listens, and hangs up. */
-async function listenInVain(): Promise<{ readonly address: string; readonly close: () => void }> {
-  const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { address: `127.0.0.1:${port}`, close: () => void server.close() };
-}
 
 /** What the condition says while it is True, else nothing. */
 function told({ status }: Addon, type: string): string {
@@ -45,7 +37,7 @@ describe('what goes wrong with add-ons, with the real Helm and real containers',
 }, () => {
   it('is told with its cause, its nature and the way out while it is still tried, and each can be mended in the middle', (context) =>
     AddonHost.run(async (host) => {
-      const deaf = await listenInVain();
+      await using deaf = await listenInVain();
       await host.make(name, { repo: `http://${nowhere}` });
       await host.change(name, { enabled: true });
       await says(
@@ -117,7 +109,6 @@ describe('what goes wrong with add-ons, with the real Helm and real containers',
       await host.reaches(name, 'AddonDeploySuccessful');
       assert.equal(told(await host.addon(name), 'OperationFailed'), '');
       assert.deepEqual(await host.releases(), ['pages-1.0.0 deployed']);
-      deaf.close();
     }));
 
   it('is told of charts of others and of namespaces that end', (context) =>

@@ -5,8 +5,11 @@ export type Phase = 'fetch' | 'release';
 
 type Rule = readonly [RegExp, string];
 
+const diskFull: Rule = [/no space left on device|disk quota exceeded|\bENOSPC\b/i, 'DiskFull'];
+
 /** The first that matches; causes stand before the words that Helm wraps them in. */
 const fetchRules: readonly Rule[] = [
+  diskFull,
   [/server gave HTTP response to HTTPS client/i, 'HttpsNotSpoken'],
   [/x509|certificate|tls: /i, 'CertificateUntrusted'],
   [/\b40[13]\b|unauthori[sz]ed|denied|basic credential/i, 'CredentialsRefused'],
@@ -21,8 +24,13 @@ const fetchRules: readonly Rule[] = [
 ];
 
 const releaseRules: readonly Rule[] = [
+  diskFull,
+  [/sh\.helm\.release\.v1\.\S+ is invalid: [^]*too (long|large)/i, 'ReleaseTooLarge'],
   [/another operation \(.*\) is in progress/i, 'ReleaseBusy'],
-  [/(failed (pre|post)-|(pre|post)-[a-z]+ hooks? failed|warning: Hook )/i, 'HookFailed'],
+  [
+    /(failed (pre|post)-|(pre|post)-[a-z]+ hooks? failed|warning: Hook |\* (job|pod) \S+ failed)/i,
+    'HookFailed',
+  ],
   [/because it is being terminated/i, 'NamespaceTerminating'],
   [/invalid ownership metadata|cannot be imported into the current release/i, 'ObjectsOfOthers'],
   [

@@ -42,6 +42,10 @@ export class HelmSession {
     this.#options = options;
   }
 
+  get program(): string {
+    return this.#options.program;
+  }
+
   /** Asks Helm to give up; nothing new is begun. */
   interrupt(): void {
     this.#isInterrupted = true;
@@ -63,15 +67,28 @@ export class HelmSession {
     child.stderr.on('data', (bytes: Buffer) => (printed.err += bytes.toString()));
     child.stdin.on('error', () => undefined);
     child.stdin.end(input ?? '');
-    const code = await endOf(child, patience);
+    const code = await endOf(child, patience).catch((error: unknown) => {
+      throw error instanceof HelmError ? error : unusable(`${program} cannot be run: ${String(error)}`);
+    });
     this.#child = undefined;
     if (!isQuestion) printLines(print, printed.out);
     if (code === 0 || !isQuestion) printLines(print, printed.err);
     if (code === 0) return printed.out;
     const words = lastWords(printed.err);
     const isCut = this.#isInterrupted;
+    if (words === '' && !isCut) throw silent(program, code);
     throw new HelmError(failureOf(isCut ? 'release' : phase, isCut ? 'context canceled' : words), words);
   }
+}
+
+/** Helm itself is at fault. */
+export function unusable(words: string): HelmError {
+  return new HelmError(failureNamed('HelmUnusable'), words);
+}
+
+function silent(program: string, code: number | null): HelmError {
+  if (code !== null) return unusable(`${program} has ended with ${code} and said nothing`);
+  return new HelmError(failureNamed('Killed'), `${program} was ended by a signal`);
 }
 
 /** Its exit code; null if a signal has ended it. @throws HelmError after the time that there is patience for */

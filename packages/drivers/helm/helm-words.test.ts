@@ -74,6 +74,13 @@ describe('the words of Helm', () => {
       'chart "web" matching 9.0.0 not found in source index. (try \'helm repo update\'): no chart version found for web-9.0.0',
       'ChartNotFound',
     ],
+    ['fetch', 'write /run/small-1.0.0.tgz: no space left on device', 'DiskFull'],
+    [
+      'release',
+      'create: failed to create: Secret "sh.helm.release.v1.big.v1" is invalid: data: Too long: may not be more than 1048576 bytes',
+      'ReleaseTooLarge',
+    ],
+    ['release', '1 error occurred:\n\t* job web-pre-delete failed: BackoffLimitExceeded', 'HookFailed'],
     [
       'release',
       'failed pre-install: 1 error occurred:\n\t* job web-check failed: BackoffLimitExceeded',

@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chartArchive, type RunPlaces } from './chart-archive.ts';
 import { failureNamed } from './failure-words.ts';
-import { HelmError, type HelmSession } from './helm-session.ts';
+import { HelmError, type HelmSession, unusable } from './helm-session.ts';
 import { hashLabel, hashOf, type OperationOrder } from './operation-order.ts';
 import { readAccount } from './pod-account.ts';
 import { readRelease } from './release-facts.ts';
-import { planRelease } from './release-plan.ts';
+import { planRelease, type ReleaseFacts } from './release-plan.ts';
 
 const keptRevisions = 10;
 /** More steps than any leftover needs. */
@@ -52,11 +52,16 @@ export async function workOnRelease(
         const archive = await chartArchive(helm, order, places);
         onChart(archive);
         await helm.call(await upgradeArguments(order, places, archive), { phase: 'release' });
-        return;
+        return checkWritten(await readRelease(account, order), helm.program);
       }
     }
   }
-  throw new HelmError(failureNamed('HelmFailed'), 'the release does not come to rest');
+  throw unusable(`${helm.program} ends well, and the release ${order.name} does not come to rest`);
+}
+
+/** That a program ends well does not make it Helm. */
+function checkWritten({ isOfOrder, status = 'not there' }: ReleaseFacts, program: string): void {
+  if (!isOfOrder) throw unusable(`${program} ends well, and the release is ${status}, not as it was told`);
 }
 
 function common({ targetNamespace, timeout }: OperationOrder): readonly string[] {

@@ -11,6 +11,7 @@ import { failureNamed, failureOf } from './failure-words.ts';
 import { helmEnvironment, writeKubeconfig } from './helm-environment.ts';
 import { HelmError, HelmSession } from './helm-session.ts';
 import { hookLog } from './hook-log.ts';
+import { checkIsWanted } from './operation-fence.ts';
 import { type OperationOrder, OrderError, readOrder } from './operation-order.ts';
 import { readAccount } from './pod-account.ts';
 import { lockRelease } from './release-lock.ts';
@@ -34,6 +35,7 @@ async function run(): Promise<string> {
   const lock = await lockRelease([server, order.targetNamespace, order.name]);
   if (!lock)
     throw new HelmError(failureNamed('ReleaseBusy'), `another operation works on the release ${order.name}`);
+  await checkIsWanted(await readAccount({ root: places.root, server }), order);
   await writeKubeconfig({ root: places.root, work, server });
   const session = {
     program,
@@ -75,13 +77,19 @@ async function toldWithHook(
   if (!(error instanceof HelmError) || error.failure.reason !== 'HookFailed') throw error;
   const account = await readAccount({ root: places.root, server });
   const log = await hookLog(account, { namespace: order.targetNamespace, words: error.message });
-  throw new HelmError(error.failure, [error.message, ...log].join('\n'));
+  throw new HelmError(error.failure, [error.message, ...log, ...withoutHooks(order)].join('\n'));
+}
+
+/** A hook that cannot be mended need not keep what nobody wants. */
+function withoutHooks({ kind, name, targetNamespace }: OperationOrder): readonly string[] {
+  const command = `helm uninstall ${name} --namespace ${targetNamespace} --no-hooks`;
+  return kind === 'delete' ? [`to take it away without its hooks: ${command}`] : [];
 }
 
 function failureFor(error: unknown): HelmFailure {
   if (error instanceof HelmError) return error.failure;
   if (error instanceof OrderError) return failureNamed('OrderInvalid');
-  return failureOf('release', '');
+  return failureOf('release', String(error));
 }
 
 try {

@@ -150,6 +150,15 @@ describe('planAddon', () => {
       'AddonEnabling failing RepositoryUnreachable',
     ],
     [
+      'its first try has failed in an image of its own',
+      {
+        addon: enabling,
+        chart: stuck('OperationFailed', 'it ended with 3; tried again by itself'),
+        job: job(chart),
+      },
+      'AddonEnabling failing OperationFailed',
+    ],
+    [
       'its chart refers to what is not there',
       { addon: enabling, chart: stuck('ReferenceMissing', 'no Secret; needs someone: make it') },
       'AddonEnabling failing ReferenceMissing',

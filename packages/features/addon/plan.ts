@@ -158,8 +158,11 @@ function unfinishedMark({ job, current, waiting }: Work, words: string): AddonMa
   return { kind: isOfThis && isFailing ? 'failing' : 'in-progress', waiting, words };
 }
 
-/** What a try of Helm may come to. */
-const failedTries: ReadonlySet<string> = new Set(helmFailures.map(({ reason }) => reason));
+/** What a try of Helm may come to, also in an image of one's own, whose exit codes mean nothing here. */
+const failedTries: ReadonlySet<string> = new Set([
+  ...helmFailures.map(({ reason }) => reason),
+  'OperationFailed',
+]);
 
 function planDisabled(facts: AddonFacts): AddonPlan {
   const { addon, chart } = facts;
