@@ -34,6 +34,8 @@ export interface ContainerContext {
   readonly logPath: string;
   /** The lowest out-of-memory score that this process may give. */
   readonly lowestScore: number;
+  /** Of the container whose processes it sees. */
+  readonly processId?: number;
 }
 
 /** Processor time is counted in periods of so many microseconds. */
@@ -110,11 +112,6 @@ export function containerRequest(spec: ContainerSpec, context: ContainerContext)
   const { sandbox, mounts, logPath, lowestScore } = context;
   const host: Namespace = { nsmode: 'host' };
   const isOnHost = sandbox.network === 'host';
-  const processes: Record<SandboxSpec['processes'], Namespace> = {
-    container: { nsmode: 'private' },
-    sandbox: within,
-    host,
-  };
   return {
     name: engineName('container', spec.id),
     image: spec.imageId,
@@ -136,12 +133,20 @@ export function containerRequest(spec: ContainerSpec, context: ContainerContext)
     netns: isOnHost ? host : within,
     utsns: isOnHost ? host : within,
     ipcns: sandbox.sharedMemory === 'host' ? host : within,
-    pidns: processes[sandbox.processes],
+    pidns: processesOf(context, within),
     dependencyContainers: [engineName('sandbox', spec.sandboxId)],
     ...securityRequest(spec.security),
     ...resourceRequest(spec.resources, lowestScore),
     log_configuration: { driver: 'k8s-file', path: logPath },
   };
+}
+
+function processesOf({ sandbox, processId }: ContainerContext, within: Namespace): Namespace {
+  const others = { sandbox: within, host: { nsmode: 'host' } };
+  if (sandbox.processes !== 'container') return others[sandbox.processes];
+  return processId === undefined
+    ? { nsmode: 'private' }
+    : { nsmode: 'path', value: `/proc/${processId}/ns/pid` };
 }
 
 function mountRequest(mount: ResolvedMount): Record<string, unknown> {

@@ -77,6 +77,7 @@ export class ContainerRuns {
         mounts: [...(await this.#nameFiles(spec, sandbox)), ...(await this.#mounts(spec))],
         logPath: join(logs, 'log'),
         lowestScore: await lowestScore(),
+        ...(await this.#processOf(spec)),
       });
       await this.#engine.call({ method: 'POST', path: '/containers/create', body });
     } catch (error) {
@@ -84,6 +85,13 @@ export class ContainerRuns {
       if (error instanceof RestError) await this.#requireImage(spec.imageId);
       throw translated(error);
     }
+  }
+
+  async #processOf({ processesOf: id }: ContainerSpec): Promise<{ readonly processId?: number }> {
+    if (id === undefined) return {};
+    const seen = await this.#engine.catalog.find('container', id);
+    if (!seen || !isRunning(seen)) throw refusals.notRunning(id);
+    return { processId: seen.listed.processId };
   }
 
   /** The engine takes a wrong id for a name, and says something else. */

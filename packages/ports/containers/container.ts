@@ -34,6 +34,11 @@ export interface ContainerSpec {
   /** Instead of the image's arguments. */
   readonly arguments?: readonly string[];
   readonly workingDirectory?: string;
+  /**
+   * Id of a container of the sandbox whose processes it sees as its own, where the sandbox does not share them anyway. It has to run,
+   * else the start is refused as `Conflict`; this one ends with it.
+   */
+  readonly processesOf?: string;
   /** On top of the image's. Nothing of this process's environment goes in. */
   readonly environment: Readonly<Record<string, string>>;
   readonly mounts: readonly ContainerMount[];

@@ -81,6 +81,11 @@ export async function sharesWithinSandbox(scene: ContainersScene): Promise<void>
   assert.ok(Number(await scene.output('count', ['processes'])) >= 3);
   await scene.sandbox('apart');
   assert.equal(await scene.output('alone', ['processes'], { sandboxId: 'apart' }), '1\n');
+  await scene.start('looked-at', ['stay'], { sandboxId: 'apart' });
+  const beside = { sandboxId: 'apart', processesOf: 'looked-at' };
+  assert.ok(Number(await scene.output('looks', ['processes'], beside)) >= 2);
+  await scene.containers.stopContainer('looked-at', { graceMs: 0 }, scene.signal);
+  await scene.refuses(scene.start('late', ['stay'], beside), 'Conflict', /looked-at does not run/);
 }
 
 export async function writesNameFiles(scene: ContainersScene): Promise<void> {

@@ -58,7 +58,9 @@ export class SimulatedSandbox {
   }
 
   processesSeenBy(container: SimulatedContainer): number {
-    if (this.spec.processes === 'container') return container.processCount;
+    const { processesOf } = container.spec;
+    const other = processesOf === undefined ? undefined : this.containers.get(processesOf);
+    if (this.spec.processes === 'container') return container.processCount + (other?.processCount ?? 0);
     const all = [...this.containers.values()].reduce((sum, { processCount }) => sum + processCount, 0);
     // The one that holds the namespaces, too; on the host many more.
     return all + (this.spec.processes === 'host' ? 100 : 1);

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runProgram } from '../../program.ts';
+import { guestTag } from '../workload-host.ts';
 import { DailyLife, skip } from './scene.ts';
 
 describe('looking into a web Deployment, as its users do', { skip }, () => {
@@ -41,6 +42,21 @@ describe('looking into a web Deployment, as its users do', { skip }, () => {
     assert.match(out, /(^|\n)33 91\r\n/);
     assert.match(out, /got typed\r\n/);
     assert.equal(code, 5);
+  });
+
+  it('debug: a container of its own among the processes of another one', async () => {
+    const [pod = ''] = await pods();
+    const name = pod.slice('pod/'.length);
+    await scene.kubectl(
+      `debug ${name} -c look --profile=general --target=web --image=${guestTag} -- /bin/sh -c`,
+      'cat /proc/1/cmdline | tr "\\0" " "; wget -q -O - localhost:8080/index.html',
+    );
+    const state = '{.status.ephemeralContainerStatuses[0].state.terminated.exitCode}';
+    await scene.waited(`${pod} --for=jsonpath=${state}=0`);
+    assert.match(
+      await scene.kubectl(`logs ${name} -c look`),
+      /httpd -f -p 8080 -h \/pages \n?hello from a file\n$/,
+    );
   });
 
   it('port-forward: to a Deployment, and to a port of a Service', async () => {

@@ -25,6 +25,15 @@ export function mainContainersToStart(facts: PodFacts, sandboxId: string): reado
     .filter((order) => order !== undefined);
 }
 
+/** Those that somebody has put in to look: as soon as there is a place, whatever else waits. */
+export function ephemeralToStart(facts: PodFacts, sandboxId: string): readonly RunOrder[] {
+  return (facts.pod.spec.ephemeralContainers ?? []).flatMap((container): readonly RunOrder[] => {
+    const newest = facts.runs.get(container.name)?.at(-1);
+    if (newest && newest.observed.state !== 'starting') return [];
+    return [{ container, attempt: 0, crashes: 0, sandboxId: newest?.observed.sandboxId ?? sandboxId }];
+  });
+}
+
 /** The next one may start: it has succeeded, or is a sidecar that has started, whatever became of it since. */
 function isPast(facts: PodFacts, container: Container, sandboxId: string): boolean {
   const runs = runsIn(facts, container, sandboxId);

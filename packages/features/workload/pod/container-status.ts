@@ -37,6 +37,15 @@ export function initContainerStatuses(facts: PodFacts, extras: StatusExtras): re
   );
 }
 
+export function ephemeralContainerStatuses(
+  facts: PodFacts,
+  extras: StatusExtras,
+): readonly ContainerStatus[] {
+  return (facts.pod.spec.ephemeralContainers ?? []).map((container) =>
+    statusOf(container, { facts, extras, isInit: false }),
+  );
+}
+
 interface Surroundings {
   readonly facts: PodFacts;
   readonly extras: StatusExtras;

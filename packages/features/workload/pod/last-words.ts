@@ -41,6 +41,7 @@ function toldEnds({ status }: Pod): ReadonlyMap<string, string> {
   const all: readonly ContainerStatus[] = [
     ...(status?.initContainerStatuses ?? []),
     ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
   ];
   const ends = all.flatMap(({ state, lastState }) => [lastState?.terminated, state?.terminated]);
   return new Map(ends.flatMap((end) => (end?.containerID ? [[end.containerID, end.message ?? '']] : [])));
@@ -51,15 +52,20 @@ async function readWords(
   { pod, run }: { readonly pod: Pod; readonly run: ContainerRun },
   signal: AbortSignal,
 ): Promise<string> {
-  const { id, end } = run.observed;
+  const { id } = run.observed;
   const written = await volumes.readMessage(pod.metadata.uid ?? '', id, signal);
-  const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(
-    ({ name }) => name === run.container,
+  return written === '' && isInLog(pod, run) ? await endOfLog(containers, id, signal) : written;
+}
+
+/** Whether the end of its log may be taken for its last words. */
+function isInLog({ spec }: Pod, { container: wanted, observed: { end } }: ContainerRun): boolean {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  const container = [...initContainers, ...containers, ...ephemeralContainers].find(
+    ({ name }) => name === wanted,
   );
+  if (container?.terminationMessagePolicy !== 'FallbackToLogsOnError') return false;
   const hasOwnWords = end?.cause === 'start-failed' || end?.cause === 'lost';
-  const isInLog = spec?.terminationMessagePolicy === 'FallbackToLogsOnError' && !hasOwnWords;
-  if (written !== '' || !isInLog || hasSucceeded(end)) return written;
-  return await endOfLog(containers, id, signal);
+  return !hasOwnWords && !hasSucceeded(end);
 }
 
 async function endOfLog(

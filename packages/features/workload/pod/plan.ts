@@ -1,5 +1,10 @@
 import type { Container, Pod } from '@sheaf/api/workload/index';
-import { isInitDone, mainContainersToStart, nextInitContainers } from './container-order.ts';
+import {
+  ephemeralToStart,
+  isInitDone,
+  mainContainersToStart,
+  nextInitContainers,
+} from './container-order.ts';
 import { type EndReason, planEnd } from './pod-end.ts';
 import { policyOf, type RestartPolicy } from './restart.ts';
 import type { ContainerRun, PodSandbox } from './run-ids.ts';
@@ -97,11 +102,14 @@ function policyOfName(pod: Pod, name: string): RestartPolicy {
 }
 
 function planStarts(facts: PodFacts, sandboxId: string): readonly PodStep[] {
-  if (facts.isHookUnderWay) return [];
-  const orders = isInitDone(facts, sandboxId)
-    ? [...nextInitContainers(facts, sandboxId), ...mainContainersToStart(facts, sandboxId)]
-    : nextInitContainers(facts, sandboxId);
+  const orders = [...ephemeralToStart(facts, sandboxId), ...ownToStart(facts, sandboxId)];
   return orders.map((order) => ({ action: 'start', order }));
+}
+
+function ownToStart(facts: PodFacts, sandboxId: string): readonly RunOrder[] {
+  if (facts.isHookUnderWay) return [];
+  const init = nextInitContainers(facts, sandboxId);
+  return isInitDone(facts, sandboxId) ? [...init, ...mainContainersToStart(facts, sandboxId)] : init;
 }
 
 /** The newest run, and the one before it for its log, are kept. */

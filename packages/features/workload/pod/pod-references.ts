@@ -9,7 +9,8 @@ export interface PodReferences {
 export function referencesOf({ spec }: Pod): PodReferences {
   const volumes = spec.volumes ?? [];
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
-  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const { initContainers = [], ephemeralContainers = [] } = spec;
+  const containers = [...initContainers, ...spec.containers, ...ephemeralContainers];
   const variables = containers.flatMap(({ env = [] }) => env).map(({ valueFrom }) => valueFrom);
   const whole = containers.flatMap(({ envFrom = [] }) => envFrom);
   return {

@@ -14,7 +14,7 @@ import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts
 import { type PodData, readPodData } from './pod-content.ts';
 import { deadlineInMs, deletedPhase, planEnd } from './pod-end.ts';
 import type { ProbeRunner } from './probe-runner.ts';
-import { policyAfter, restartInMs } from './restart.ts';
+import { isEphemeral, policyAfter, restartInMs } from './restart.ts';
 import { runsOf, sandboxesOf } from './run-ids.ts';
 import type { PodEvent, RunLauncher } from './run-launcher.ts';
 import type { RunStopper } from './run-stopper.ts';
@@ -235,7 +235,7 @@ async function startRun(
   const { pod, sandboxes } = facts;
   const { namespace, uid } = identityOf(pod);
   // The container before it has a hook.
-  if (parts.startHooks.isPodWaiting(uid)) return;
+  if (parts.startHooks.isPodWaiting(uid) && !isEphemeral(pod, step.order.container)) return;
   const seen = [...parts.services.list(namespace), ...parts.services.list('default').filter(isKubernetes)];
   const own = sandboxes.at(-1)?.sandbox.addresses ?? [];
   const [hostAddress = ''] = parts.hostAddresses();
@@ -249,6 +249,8 @@ async function startRun(
       node: parts.nodes.get(parts.nodeName),
       hostAddress,
       podAddresses: pod.spec.hostNetwork ? [hostAddress] : own,
+      runningOf: (name) =>
+        facts.runs.get(name)?.findLast(({ observed }) => observed.state === 'running')?.observed.id,
     },
     signal,
   );

@@ -14,8 +14,14 @@ export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }
 
+/** One that somebody has put into a pod to look into it: it runs once. */
+export function isEphemeral({ spec }: Pick<Pod, 'spec'>, { name }: Container): boolean {
+  return (spec.ephemeralContainers ?? []).some((container) => container.name === name);
+}
+
 /** What an end means for a container: sidecars come back always, init containers only if they failed. */
 export function policyOf({ spec }: Pod, container: Container, isInit: boolean): RestartPolicy {
+  if (isEphemeral({ spec }, container)) return 'Never';
   if (isSidecar(container)) return 'Always';
   const policy = (container.restartPolicy ?? spec.restartPolicy ?? 'Always') as RestartPolicy;
   return isInit && policy === 'Always' ? 'OnFailure' : policy;

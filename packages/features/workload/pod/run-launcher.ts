@@ -1,6 +1,12 @@
 import { identityOf } from '@sheaf/api';
 import type { NodeObject } from '@sheaf/api/node/index';
-import { amountsOf, type Container, type Pod, type Service } from '@sheaf/api/workload/index';
+import {
+  amountsOf,
+  type Container,
+  type EphemeralContainer,
+  type Pod,
+  type Service,
+} from '@sheaf/api/workload/index';
 import { toError } from '@sheaf/base';
 import type { ContainerImage, ContainerSpec, Containers, PodVolume, PodVolumes } from '@sheaf/ports';
 import type { StartProblem } from './container-status.ts';
@@ -41,6 +47,8 @@ export interface LaunchFacts {
   readonly node: NodeObject | undefined;
   readonly hostAddress: string;
   readonly podAddresses: readonly string[];
+  /** The run of a container that runs now. */
+  readonly runningOf: (container: string) => string | undefined;
 }
 
 export type LaunchOutcome =
@@ -134,16 +142,31 @@ function planRun(order: RunOrder, facts: RunFacts): PlannedRun {
   if ('problem' in mounts) return mounts;
   const security = securityOf(pod, container, facts.image);
   if ('problem' in security) return security;
+  const target = targetOf(container, facts);
+  if ('problem' in target) return target;
   return {
     spec: {
       ...shapeOf(order, facts),
       ...commandOf(container, values),
+      ...target,
       environment: values,
       mounts: mounts.mounts,
       security: security.security,
       resources: resourcesOf(pod, container, amountsOf(node?.status?.capacity)['memory'] ?? 0),
     },
   };
+}
+
+/** Whose processes it is to see. */
+function targetOf(
+  { targetContainerName: name }: EphemeralContainer,
+  { runningOf }: RunFacts,
+): Pick<ContainerSpec, 'processesOf'> | { readonly problem: string } {
+  if (!name) return {};
+  const processesOf = runningOf(name);
+  return processesOf === undefined
+    ? { problem: `unable to find target container ${JSON.stringify(name)}: it does not run now` }
+    : { processesOf };
 }
 
 function surroundingsOf({ pod, services, node }: RunFacts): {

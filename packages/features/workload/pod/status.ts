@@ -1,7 +1,12 @@
 import { type Condition, withCondition } from '@sheaf/api';
 import type { ContainerStatus, Pod, PodStatus } from '@sheaf/api/workload/index';
 import { withStatus } from '../pods/changed-status.ts';
-import { containerStatuses, initContainerStatuses, type StatusExtras } from './container-status.ts';
+import {
+  containerStatuses,
+  ephemeralContainerStatuses,
+  initContainerStatuses,
+  type StatusExtras,
+} from './container-status.ts';
 import type { PodFacts } from './plan.ts';
 import { deadlineInMs, deletedPhase, terminalPhase } from './pod-end.ts';
 import { isSidecar } from './restart.ts';
@@ -20,6 +25,7 @@ export function planPodStatus(facts: PodFacts, extras: StatusExtras, host: HostF
   if (isTold(facts)) return undefined;
   const init = initContainerStatuses(facts, extras);
   const main = containerStatuses(facts, extras);
+  const ephemeral = ephemeralContainerStatuses(facts, extras);
   const verdict = verdictOf(facts, { init, main });
   const conditions = claimsOf(facts, { init, main, phase: verdict.phase }).reduce<readonly Condition[]>(
     (list, claim) => withCondition(list, claim, host.now),
@@ -34,6 +40,7 @@ export function planPodStatus(facts: PodFacts, extras: StatusExtras, host: HostF
     ...addresses(facts, host),
     ...(init.length > 0 && { initContainerStatuses: init }),
     containerStatuses: main,
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
   });
 }
 

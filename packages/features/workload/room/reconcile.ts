@@ -123,7 +123,8 @@ async function unusedImages(parts: RoomParts, signal: AbortSignal): Promise<read
 }
 
 function imageNames({ spec }: Pod): readonly string[] {
-  return [...(spec.initContainers ?? []), ...spec.containers].flatMap(({ image = '' }) => [
+  const { initContainers = [], ephemeralContainers = [] } = spec;
+  return [...initContainers, ...spec.containers, ...ephemeralContainers].flatMap(({ image = '' }) => [
     image,
     readImageName(image)?.stored ?? image,
   ]);

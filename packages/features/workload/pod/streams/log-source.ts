@@ -22,7 +22,12 @@ export function logSourceOf(pod: Pod, container: string, isPrevious: boolean): s
 }
 
 function statusesOf({ status }: Pod): readonly ContainerStatus[] {
-  return [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  const {
+    containerStatuses = [],
+    initContainerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = status ?? {};
+  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
 }
 
 function ownRun({ state, containerID }: ContainerStatus): string | undefined {
