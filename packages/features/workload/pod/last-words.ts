@@ -1,4 +1,5 @@
 import type { ContainerStatus, Pod } from '@sheaf/api/workload/index';
+import { StatusError } from '@sheaf/base';
 import type { Containers, PodVolumes } from '@sheaf/ports';
 import type { PodFacts } from './plan.ts';
 import { hasSucceeded } from './restart.ts';
@@ -74,8 +75,17 @@ async function endOfLog(
   signal: AbortSignal,
 ): Promise<string> {
   const parts: Uint8Array[] = [];
-  for await (const { content, isPart } of containers.readLog(runId, { tailLines: mostLines }, signal))
-    parts.push(content, Buffer.from(isPart ? '' : '\n'));
+  try {
+    for await (const { content, isPart } of containers.readLog(runId, { tailLines: mostLines }, signal))
+      parts.push(content, Buffer.from(isPart ? '' : '\n'));
+  } catch (error) {
+    // Somebody has removed it: there is nothing to tell.
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  }
   const bytes = Buffer.concat(parts);
-  return bytes.subarray(Math.max(0, bytes.length - mostBytes)).toString();
+  // Half of a character is none.
+  return bytes
+    .subarray(-mostBytes)
+    .toString()
+    .replace(/^\uFFFD+/, '');
 }

@@ -36,6 +36,12 @@ async function isReady(world: PodWorld): Promise<boolean> {
   return status?.containerStatuses?.every(({ ready }) => ready) === true;
 }
 
+/** The first line. */
+function printedBy(world: PodWorld, name: string): string {
+  const [, log] = [...world.host.logs].find(([id]) => id.includes(`_${name}_`)) ?? [];
+  return Buffer.from(log?.lines[0]?.content ?? []).toString();
+}
+
 describe('a container that is put into a pod to look into it', () => {
   it('runs once, sees the processes of another one, and its end is no business of the pod', () =>
     withPods(async (world) => {
@@ -47,8 +53,7 @@ describe('a container that is put into a pod to look into it', () => {
       const [ended, stays] = await seen(world);
       assert.deepEqual([ended?.state?.terminated?.exitCode, ended?.restartCount], [3, 0]);
       assert.ok(stays?.state?.running);
-      const run = [...world.host.logs].find(([id]) => id.includes('_look_'));
-      assert.equal(Buffer.from(run?.[1].lines[0]?.content ?? []).toString(), '2');
+      assert.equal(printedBy(world, 'look'), '2');
       const { status } = await world.get(resources.pods, 'pod');
       assert.deepEqual([status?.phase, await isReady(world)], ['Running', true]);
       await world.client.delete(resources.pods, place);
