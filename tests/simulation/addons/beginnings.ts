@@ -8,7 +8,6 @@ type Story = (stage: AddonStage, name: string) => Promise<void>;
 const stories: readonly Story[] = [
   () => Promise.resolve(),
   deploy,
-  deploy,
   async (stage, name) => {
     await deploy(stage, name);
     await stage.users.setEnabled(name, false);
@@ -20,13 +19,27 @@ const stories: readonly Story[] = [
     await deploy(stage, name);
     stage.world.lasting = undefined;
   },
+  async (stage, name) => {
+    await stage.users.setEnabled(name, true);
+    await toWork(stage);
+  },
+  async (stage, name) => {
+    await deploy(stage, name);
+    await stage.users.changeValues(name);
+    await toWork(stage);
+  },
+  async (stage, name) => {
+    await deploy(stage, name);
+    await stage.users.setEnabled(name, false);
+    await toWork(stage);
+  },
 ];
 
 /** Of so many beginnings of each story one is of both add-ons. */
 const pairRarity = 4;
 export const beginningCount = pairRarity * stories.length;
 
-/** One add-on, or both, in the state in which users have left it. */
+/** One add-on, or both, in the state in which users have left it; some in the middle of an operation. */
 const beginnings = new Beginnings(async (seed, index) => {
   const stage = new AddonStage({ seed });
   stage.isCoarse = true;
@@ -41,6 +54,15 @@ const beginnings = new Beginnings(async (seed, index) => {
 /** What there is before a run. */
 export function beginningOf(index: number): Promise<AddonStage> {
   return beginnings.of(index);
+}
+
+/** Until Helm is in the middle of it. */
+async function toWork(stage: AddonStage): Promise<void> {
+  await stage.quiesce();
+  while (!stage.world.isAtWork) {
+    await stage.world.finishAll();
+    await stage.quiesce();
+  }
 }
 
 async function deploy(stage: AddonStage, name: string): Promise<void> {

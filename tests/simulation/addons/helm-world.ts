@@ -34,14 +34,19 @@ export interface HelmWorldOptions {
   readonly random: Random;
 }
 
+/** Of so many failures one is a death. */
+const cutRarity = 3;
+
 /**
  * The node and its Helm: runs the pods of operations by the rules of the real program, which decides by the same plan. What happens
  * here is not asked of the control plane, and outlives it.
  */
 export class HelmWorld {
   readonly releases = new Map<string, Release>();
-  /** Of 100 ends of an operation, so many are failures. */
+  /** Of 100 ends of an operation, so many are failures, and some of these a death in the middle of it. */
   failures = 0;
+  /** How many of them there are to be at most: from then on all goes well. */
+  failuresLeft = 0;
   /** What every operation comes to, if anything: a fault that stays. */
   lasting: number | undefined;
   /** UIDs of Jobs that users have deleted: their controller may have been about to make a pod. */
@@ -58,6 +63,18 @@ export class HelmWorld {
     this.#options = options;
   }
 
+  /** What was there in another world, which has ended. */
+  takeOver(other: HelmWorld): void {
+    for (const [name, release] of other.releases) this.releases.set(name, release);
+    for (const uid of other.excused) this.excused.add(uid);
+    for (const uid of other.late) this.late.add(uid);
+    for (const [uid, work] of other.#works) this.#works.set(uid, work);
+  }
+
+  get isAtWork(): boolean {
+    return this.#works.size > 0;
+  }
+
   /** Something happens to one of the pods, if it can. */
   async happen(): Promise<void> {
     const pods = this.#open();
@@ -65,7 +82,7 @@ export class HelmWorld {
     if (pod) await this.#move(pod);
   }
 
-  /** Whatever can go on does, well. */
+  /** Whatever can go on does. */
   async finishAll(): Promise<void> {
     for (const pod of this.#open()) await this.#move(pod);
   }
@@ -75,10 +92,15 @@ export class HelmWorld {
     const works = [...this.#works.values()];
     const work = works[this.#options.random.integer(works.length)];
     if (!work) return;
-    this.#note('killed', work);
     this.#works.delete(work.podUid);
     const pod = this.#options.objects.get(resources.pods, work.podUid);
-    if (pod) await this.#write(pod, crashed(pod, 137, ''));
+    if (pod) await this.#cut(pod, work);
+  }
+
+  /** What it did stays half done. */
+  #cut(pod: Pod, work: Work): Promise<void> {
+    this.#note('killed', work);
+    return this.#write(pod, crashed(pod, 137, ''));
   }
 
   #open(): readonly Pod[] {
@@ -165,7 +187,10 @@ export class HelmWorld {
   async #finish(pod: Pod, work: Work): Promise<void> {
     this.#works.delete(work.podUid);
     const { random } = this.#options;
-    const code = this.lasting ?? (random.integer(100) < this.failures ? someExit(random) : 0);
+    const isFailure = this.failuresLeft > 0 && random.integer(100) < this.failures;
+    if (isFailure) this.failuresLeft--;
+    if (isFailure && random.integer(cutRarity) === 0) return this.#cut(pod, work);
+    const code = this.lasting ?? (isFailure ? someExit(random) : 0);
     this.#note(`ends with ${code}`, work);
     if (!work.isIdle) this.#settle(work.order, code);
     await this.#write(

@@ -15,24 +15,29 @@ const shape: Shape = {
   deaths: 2,
   waysToDie: ['controllers', 'server'],
   fineRarity: 16,
-  clearRarity: 4,
+  clearRarity: 6,
 };
 
-/** Of 100 ends of an operation, so many are failures, in one of these runs each. */
-const failures = [0, 10, 50, 100];
+/** Of 100 ends of an operation, so many are failures, in one of these runs each, */
+const failures = [30, 100];
+/** until so many of them have failed: the last is what brings an operation to its end for good. */
+const failureCounts = [0, 1, 2, 7];
 
 /** One run of add-ons under random use and faults, decided by its seed. */
 export async function runSchedule(options: StageOptions): Promise<Outcome> {
   const beginning = await beginningOf(options.seed % beginningCount);
   const stage = new AddonStage({ ...options, beginning });
   const { simulation, world } = stage;
+  const pick = (numbers: readonly number[]): number =>
+    numbers[simulation.random.integer(numbers.length)] ?? 0;
   return runCourse(
     {
       stage,
       begin: () => stage.start(),
       faults: () => allFaults,
       disturb() {
-        world.failures = failures[simulation.random.integer(failures.length)] ?? 0;
+        world.failures = pick(failures);
+        world.failuresLeft = pick(failureCounts);
       },
     },
     shape,

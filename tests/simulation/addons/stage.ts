@@ -64,7 +64,7 @@ export class AddonStage extends Stage {
 
   #takeOver({ simulation, world }: AddonStage): void {
     this.simulation.clock.advance(simulation.clock.monotonic());
-    for (const [name, release] of world.releases) this.world.releases.set(name, release);
+    this.world.takeOver(world);
   }
 
   #noteLate({ value }: ClientRequest): void {
@@ -81,9 +81,9 @@ export class AddonStage extends Stage {
     return this.simulation.random.integer(killRarity) === 0 ? this.world.kill() : this.world.happen();
   }
 
-  /** Helm goes well from now on. */
+  /** Most operations begin late in a run: how many of them fail is limited from the beginning. */
   calm(): void {
-    this.world.failures = 0;
+    this.simulation.scheduler.note('world: calm');
   }
 
   protected override async finishWork(): Promise<void> {
@@ -106,8 +106,10 @@ export class AddonStage extends Stage {
 
   /** Once: it is the controllers that have to go on trying. */
   protected deleteEverything(): void {
-    if (!this.#isClearing) this.users.switchOff();
+    if (this.#isClearing) return;
     this.#isClearing = true;
+    this.world.failuresLeft = 0;
+    this.users.switchOff();
   }
 
   addonState(name: string): string {

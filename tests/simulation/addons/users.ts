@@ -46,13 +46,17 @@ export class Users extends People {
     return this.objects.all(resources.addons);
   }
 
-  /** All of them, and what has failed is tried again. */
+  /** All of them, and what has failed is tried again, also for the chart of an add-on that is gone. */
   switchOff(): void {
     for (const { metadata } of this.addons()) {
       const { name = '' } = metadata;
       this.perform(`switch off ${name}`, () => this.setEnabled(name, false));
       this.perform(`try again ${name}`, () => this.tryAgain(name));
     }
+    for (const { metadata } of this.objects.all(resources.helmCharts))
+      this.perform(`try ${metadata.name} again`, () =>
+        this.#retry(resources.helmCharts, metadata.name ?? ''),
+      );
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
@@ -74,7 +78,7 @@ export class Users extends People {
   }
 
   async tryAgain(name: string): Promise<void> {
-    await this.#patch(name, { metadata: { annotations: { [retryAnnotation]: String(++this.#texts) } } });
+    await this.#retry(resources.addons, name);
   }
 
   async deleteOne(resource: ResourceRef, name: string): Promise<void> {
@@ -99,6 +103,11 @@ export class Users extends People {
       spec: { repo: 'http://charts', chart: name, version: '1', enabled: false, valuesContent: '' },
     };
     await this.client.create(resources.addons, addon);
+  }
+
+  async #retry(resource: ResourceRef, name: string): Promise<void> {
+    const body = { metadata: { annotations: { [retryAnnotation]: String(++this.#texts) } } };
+    await this.client.patch(resource, { namespace, name }, { type: 'merge', body });
   }
 
   async #patch(name: string, body: JsonValue): Promise<void> {

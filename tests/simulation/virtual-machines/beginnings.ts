@@ -4,7 +4,7 @@ import { MachineStage } from './stage.ts';
 
 export const beginningCount = 64;
 
-/** Machines, volumes, snapshots and images in the state in which users have left them. */
+/** Machines, volumes, snapshots and images in the state in which users have left them, everything at rest. */
 const beginnings = new Beginnings(async (seed, index) => {
   const stage = new MachineStage({ seed, isLean: true });
   const { users, simulation } = stage;
@@ -19,6 +19,7 @@ const beginnings = new Beginnings(async (seed, index) => {
     if (random.integer(3) === 0) stage.world.guests.write();
     await rest(stage);
   }
+  await stage.converge();
   return stage;
 });
 
