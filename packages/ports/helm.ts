@@ -10,6 +10,18 @@ export const helmImage = 'sheaf.local/helm:3';
 /** Whom the program runs as on the host, user and group, where it can be told: what it is given is to be readable for the group. */
 export const helmUserId = 65_532;
 
+/** On Helm's record of a release: what it was made for. */
+export const releaseHashLabel = 'sheaf.dev/config-hash';
+/** Likewise: which revision that was. Whoever changes a release by hand leaves our labels on a later one. */
+export const releaseRevisionLabel = 'sheaf.dev/revision';
+/** Of a label's value. */
+const longestHash = 40;
+
+/** The value of that label, of everything that an operation works with. */
+export function releaseHash(configHash: string): string {
+  return configHash.replace(/^SHA256=/, '').slice(0, longestHash) || 'none';
+}
+
 /** What an operation came to, where it failed. */
 export interface HelmFailure {
   readonly exitCode: number;

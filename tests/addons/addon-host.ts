@@ -125,6 +125,11 @@ export class AddonHost {
     await this.client.patch(resources.addons, { namespace, name }, { type: 'merge', body: { spec } });
   }
 
+  async annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    const body = { metadata: { annotations } };
+    await this.client.patch(resources.addons, { namespace, name }, { type: 'merge', body });
+  }
+
   async addon(name: string): Promise<Addon> {
     return this.client.get(resources.addons, { namespace, name });
   }

@@ -74,10 +74,20 @@ export class HelmSession {
     if (!isQuestion) printLines(print, printed.out);
     if (code === 0 || !isQuestion) printLines(print, printed.err);
     if (code === 0) return printed.out;
-    const words = lastWords(printed.err);
-    const isCut = this.#isInterrupted;
-    if (words === '' && !isCut) throw silent(program, code);
-    throw new HelmError(failureOf(isCut ? 'release' : phase, isCut ? 'context canceled' : words), words);
+    throw this.#failure({ phase, code, words: lastWords(printed.err) });
+  }
+
+  #failure({
+    phase,
+    code,
+    words,
+  }: {
+    readonly phase: Phase;
+    readonly code: number | null;
+    readonly words: string;
+  }): HelmError {
+    if (this.#isInterrupted) return new HelmError(failureOf('release', 'context canceled'), words);
+    return words === '' ? silent(this.program, code) : new HelmError(failureOf(phase, words), words);
   }
 }
 

@@ -3,18 +3,20 @@ import { describe, it } from 'node:test';
 import { helmFailures } from '@sheaf/ports';
 import { failureOf, type Phase } from './failure-words.ts';
 import { readOrder } from './operation-order.ts';
-import { planRelease, type ReleaseFacts } from './release-plan.ts';
+import { planRelease } from './release-plan.ts';
+
+type PlanFacts = Parameters<typeof planRelease>[1];
 
 describe('planRelease', () => {
   const install = { kind: 'install', failurePolicy: 'reinstall' } as const;
-  const facts = (status: string | undefined, more: Partial<ReleaseFacts> = {}): ReleaseFacts => ({
+  const facts = (status: string | undefined, more: Partial<PlanFacts> = {}): PlanFacts => ({
     status,
     isOfOrder: false,
     hasDeployed: false,
     wasCut: false,
     ...more,
   });
-  const cases: readonly [string, Parameters<typeof planRelease>[0], ReleaseFacts, string][] = [
+  const cases: readonly [string, Parameters<typeof planRelease>[0], PlanFacts, string][] = [
     ['there is none', install, facts(undefined), 'upgrade'],
     ['it is deployed by another order', install, facts('deployed'), 'upgrade'],
     ['it is deployed by this order', install, facts('deployed', { isOfOrder: true }), 'nothing'],
@@ -141,6 +143,7 @@ describe('readOrder', () => {
       name: 'web',
       targetNamespace: 'apps',
       chart: 'web',
+      chartNamespace: 'default',
       repo: 'http://x',
       version: '',
       configHash: '',

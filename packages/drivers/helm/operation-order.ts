@@ -22,16 +22,6 @@ export interface OperationOrder {
   readonly set: readonly string[];
 }
 
-/** On the record of a release: what it was made for. */
-export const hashLabel = 'sheaf.dev/config-hash';
-/** Of a label's value. */
-const hashLength = 40;
-
-/** The value of that label. */
-export function hashOf({ configHash }: OperationOrder): string {
-  return configHash.replace(/^SHA256=/, '').slice(0, hashLength) || 'none';
-}
-
 /** What cannot be done, and why; for people. */
 export class OrderError extends Error {
   override readonly name = 'OrderError';

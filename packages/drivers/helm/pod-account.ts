@@ -35,7 +35,10 @@ export class ApiError extends Error {
   }
 }
 
-const metadata = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+function metadata(kind: string): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+}
+
 /** Objects without their content. */
 export const onlyMetadata = {
   one: metadata('PartialObjectMetadata'),

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
-import { hashLabel, hashOf, type OperationOrder } from './operation-order.ts';
+import { releaseHash, releaseHashLabel } from '@sheaf/ports/helm';
+import type { OperationOrder } from './operation-order.ts';
 import { type Account, onlyMetadata, readPath, unreadable } from './pod-account.ts';
 import type { ReleaseFacts } from './release-plan.ts';
 
@@ -23,11 +24,12 @@ export async function readRelease(account: Account, order: OperationOrder): Prom
 async function factsOf(account: Account, order: OperationOrder): Promise<ReleaseFacts> {
   const revisions = await readRevisions(account, order);
   const newest = revisions.at(-1);
-  if (!newest) return { status: undefined, isOfOrder: false, hasDeployed: false, wasCut: false };
-  const { status, hash } = newest;
+  if (!newest) return { status: undefined, revision: 0, isOfOrder: false, hasDeployed: false, wasCut: false };
+  const { status, hash, number: revision } = newest;
   return {
     status,
-    isOfOrder: status === 'deployed' && hash === hashOf(order),
+    revision,
+    isOfOrder: status === 'deployed' && hash === releaseHash(order.configHash),
     hasDeployed: revisions.some((each) => each.status === 'deployed' || each.status === 'superseded'),
     wasCut: status === 'failed' && (await wasCut(account, recordsPath(order), newest)),
   };
@@ -53,7 +55,7 @@ async function readRevisions(account: Account, order: OperationOrder): Promise<r
       name,
       number: Number(labels['version']),
       status: labels['status'] ?? 'unknown',
-      hash: labels[hashLabel],
+      hash: labels[releaseHashLabel],
     }))
     .toSorted((a, b) => a.number - b.number);
 }

@@ -4,6 +4,8 @@ import type { OperationOrder } from './operation-order.ts';
 export interface ReleaseFacts {
   /** Of its newest revision; `undefined`: there is none. */
   readonly status: string | undefined;
+  /** Its number; 0: there is none. */
+  readonly revision: number;
   /** It was made by the very same order. */
   readonly isOfOrder: boolean;
   /** An earlier revision was deployed: there is something to go back to. */
@@ -21,7 +23,7 @@ export type ReleaseStep = 'nothing' | 'uninstall' | 'clear' | 'rollback' | 'upgr
  */
 export function planRelease(
   { kind, failurePolicy }: Pick<OperationOrder, 'kind' | 'failurePolicy'>,
-  { status, isOfOrder, hasDeployed, wasCut }: ReleaseFacts,
+  { status, isOfOrder, hasDeployed, wasCut }: Omit<ReleaseFacts, 'revision'>,
 ): ReleaseStep {
   if (status === undefined) return kind === 'delete' ? 'nothing' : 'upgrade';
   if (kind === 'delete') return 'uninstall';

@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { releaseHash, releaseHashLabel, releaseRevisionLabel } from '@sheaf/ports/helm';
 import { chartArchive, type RunPlaces } from './chart-archive.ts';
 import { failureNamed } from './failure-words.ts';
 import { HelmError, type HelmSession, unusable } from './helm-session.ts';
-import { hashLabel, hashOf, type OperationOrder } from './operation-order.ts';
+import type { OperationOrder } from './operation-order.ts';
 import { readAccount } from './pod-account.ts';
 import { readRelease } from './release-facts.ts';
 import { planRelease, type ReleaseFacts } from './release-plan.ts';
@@ -29,7 +30,8 @@ export async function workOnRelease(
 ): Promise<void> {
   const account = await readAccount({ root: places.root, server });
   for (let count = 0; count < mostSteps; count++) {
-    const step = planRelease(order, await readRelease(account, order));
+    const facts = await readRelease(account, order);
+    const step = planRelease(order, facts);
     switch (step) {
       case 'nothing':
         return;
@@ -51,7 +53,9 @@ export async function workOnRelease(
         // Nothing is taken away or begun for a chart that cannot be had.
         const archive = await chartArchive(helm, order, places);
         onChart(archive);
-        await helm.call(await upgradeArguments(order, places, archive), { phase: 'release' });
+        await helm.call(await upgradeArguments(order, places, { archive, revision: facts.revision + 1 }), {
+          phase: 'release',
+        });
         return checkWritten(await readRelease(account, order), helm.program);
       }
     }
@@ -71,7 +75,7 @@ function common({ targetNamespace, timeout }: OperationOrder): readonly string[]
 async function upgradeArguments(
   order: OperationOrder,
   { root }: RunPlaces,
-  archive: string,
+  { archive, revision }: { readonly archive: string; readonly revision: number },
 ): Promise<readonly string[]> {
   const { name, createsNamespace, takesOwnership, set } = order;
   const config = join(root, 'config');
@@ -87,7 +91,7 @@ async function upgradeArguments(
     '--history-max',
     String(keptRevisions),
     '--labels',
-    `${hashLabel}=${hashOf(order)}`,
+    `${releaseHashLabel}=${releaseHash(order.configHash)},${releaseRevisionLabel}=${revision}`,
     // Else values that were taken away would stay.
     '--reset-values',
     ...(createsNamespace ? ['--create-namespace'] : []),

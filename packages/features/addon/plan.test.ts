@@ -115,6 +115,15 @@ describe('planAddon', () => {
       'AddonEnabling in-progress, update-chart',
     ],
     [
+      'somebody has uninstalled its release by hand',
+      {
+        addon: deployed,
+        chart: stuck('ReleaseRemoved', 'not there; needs someone: retry'),
+        job: job(chart, 'Complete'),
+      },
+      'AddonUpdating failed ReleaseRemoved',
+    ],
+    [
       'it waits',
       { addon: enabling, chart: stuck('Unschedulable', 'no room; tried again by itself'), job: job(chart) },
       'AddonEnabling in-progress Unschedulable',

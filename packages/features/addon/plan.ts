@@ -118,12 +118,18 @@ function planOperation({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan 
     job?.metadata.annotations?.[operationAnnotation] === chartOperation(chart) ? job : undefined;
   const waiting = deployedWaiting(chart);
   const end = current && endOf(current);
-  if (end === 'succeeded') return { state: 'AddonDeploySuccessful', mark: { kind: 'completed' }, step: none };
+  if (end === 'succeeded')
+    return waiting && drifts.has(waiting.reason)
+      ? { state: 'AddonUpdating', mark: { kind: 'failed', waiting }, step: none }
+      : { state: 'AddonDeploySuccessful', mark: { kind: 'completed' }, step: none };
   if (!current || end === undefined)
     return planUnfinished(addon, { job, current, waiting, podWords: podWordsOf(chart) });
   const failure = failureOf(current, waiting);
   return { state: onTheWay(addon), mark: { kind: 'failed', waiting: failure }, step: none };
 }
+
+/** What has become of a release after the operation that its chart wants: told of it until another one begins. */
+const drifts: ReadonlySet<string> = new Set(['ReleaseRemoved', 'ReleaseChanged']);
 
 /**
  * A Job that was deployed and is gone or made again (by its time, by hand, for a configuration that changed) takes nothing back, unless

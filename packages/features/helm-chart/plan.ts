@@ -38,6 +38,8 @@ export interface ChartFacts extends OperationFacts {
   readonly podRefusal?: string | undefined;
   /** What keeps a hook of its release from its end, while Helm waits for that. */
   readonly hookTrouble?: Waiting | undefined;
+  /** What somebody has done with its release since its Job has succeeded. */
+  readonly drift?: Waiting | undefined;
 }
 
 export type ChartStep =
@@ -117,13 +119,13 @@ function isCurrent(
   return !isGoing(job) && !job.spec.suspend && isOwnedBy(job, chart) && isFor(job, wanted);
 }
 
-function planCurrent({ chart, pods, podRefusal, hookTrouble }: ChartFacts, job: Job): ChartStep {
+function planCurrent({ chart, pods, podRefusal, hookTrouble, drift }: ChartFacts, job: Job): ChartStep {
   const operation = chartOperation(chart);
   if (job.metadata.annotations?.[operationAnnotation] !== operation) {
     const annotations = { ...job.metadata.annotations, [operationAnnotation]: operation };
     return { action: 'note', job: { ...job, metadata: { ...job.metadata, annotations } } };
   }
-  if (stateOf(job) === 'succeeded') return none;
+  if (stateOf(job) === 'succeeded') return drift ? { action: 'none', waiting: drift } : none;
   const waiting = hookTrouble ?? troubleOf(job, podsOf(pods, job)) ?? refusedPod(job, podRefusal);
   return waiting ? { action: 'none', waiting } : none;
 }

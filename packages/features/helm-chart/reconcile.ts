@@ -24,6 +24,7 @@ import { hooksAtWork, hookTrouble, newestRecord, recordSelector } from './hook-t
 import { isFor, isOfChart, isOwnedBy, isWorking, podsOf, stateOf } from './operation-state.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
 import { refusedPart } from './refused-part.ts';
+import { releaseDrift, releaseOfRecord, revisionSelector } from './release-drift.ts';
 
 export interface ChartParts {
   readonly client: Client;
@@ -34,6 +35,8 @@ export interface ChartParts {
   /** With those that this controller has made and the watch has not told yet. */
   readonly jobs: WrittenObjects<Job>;
   readonly pods: ObjectCache<Pod>;
+  /** Helm's records, without their content; absent: nothing is known of releases. */
+  readonly records?: Readonly<Record<'secret' | 'configmap', ObjectCache<KubeObject>>> | undefined;
   /** What this host has of charts and images; absent: the operation finds out. */
   readonly contents?: ChartContents | undefined;
 }
@@ -49,7 +52,8 @@ export async function reconcileChart(
 ): Promise<ReconcileResult> {
   const chart = parts.charts.get(key);
   if (!chart) return forget(parts.client, key, signal);
-  const facts = await withMissing(parts, await readFacts(parts, chart, signal), signal);
+  const read = await withDrift(parts, await readFacts(parts, chart, signal), signal);
+  const facts = await withMissing(parts, read, signal);
   const step = await taken(parts, { step: planChart(facts), facts }, signal);
   if (step.action === 'claim' || step.action === 'release') return done;
   const next = planChartStatus(facts, step);
@@ -81,6 +85,26 @@ async function withMissing(
   const isOwn = metadata.deletionTimestamp === undefined && !spec?.jobImage;
   if (!contents || !isOwn || planChart(facts).action !== 'begin') return facts;
   return { ...facts, missing: await contents.missing(chartNeed(facts), signal) };
+}
+
+/** Looked for where the last operation has succeeded, and believed when the server says the same: a cache may be behind. */
+async function withDrift(
+  { client, records }: ChartParts,
+  facts: ChartFacts,
+  signal: AbortSignal,
+): Promise<ChartFacts> {
+  const { chart, jobs } = facts;
+  const { installJob, name, targetNamespace: namespace } = namesOf(chart);
+  const job = jobs.find(({ metadata }) => metadata.name === installJob);
+  const isRemoved = chart.metadata.deletionTimestamp !== undefined;
+  if (!records || isRemoved || !job || stateOf(job) !== 'succeeded') return facts;
+  const driver = chart.spec?.driver === 'configmap' ? 'configmap' : 'secret';
+  const known = records[driver].list(namespace).filter((record) => releaseOfRecord(record) === name);
+  if (!releaseDrift({ chart, job }, known)) return facts;
+  const resource = driver === 'configmap' ? resources.configMaps : resources.secrets;
+  const query = { namespace, labelSelector: revisionSelector(name), metadataOnly: true, signal };
+  const { items } = await client.list(resource, query);
+  return { ...facts, drift: releaseDrift({ chart, job }, items) };
 }
 
 /** What has no owner because it is in no namespace goes with the chart. */

@@ -1,10 +1,12 @@
 import type { KubeObject } from '@sheaf/api';
+import type { HelmChart } from '@sheaf/api/virtualization/index';
 import { resources } from '@sheaf/client';
 import type { Bundles, ChartContents } from '@sheaf/ports';
 import { EventRecorder, keyOf, type Manager, WrittenObjects } from '@sheaf/runtime';
-import { chartLabel } from './chart-names.ts';
+import { chartLabel, namesOf } from './chart-names.ts';
 import { referencesOf } from './chart-values.ts';
 import { reconcileChart } from './reconcile.ts';
+import { releaseOfRecord } from './release-drift.ts';
 
 export { extend } from './bundle-routes.ts';
 export { chartNeed } from './chart-need.ts';
@@ -37,6 +39,7 @@ export function register(manager: Manager, host?: ChartHost): void {
     jobs: new WrittenObjects({ client, clock, informer: jobs }),
     pods: pods.cache,
     contents: host?.chartContents,
+    ...(host && { records: { secret: secrets.cache, configmap: configMaps.cache } }),
   };
   const chartOf = ({ metadata }: KubeObject): readonly string[] => {
     const name = metadata.labels?.[chartLabel];
@@ -51,6 +54,15 @@ export function register(manager: Manager, host?: ChartHost): void {
         ),
       )
       .map(keyOf);
+  const withRelease = (object: KubeObject): readonly string[] => {
+    const release = releaseOfRecord(object);
+    if (release === undefined) return [];
+    const isOf = (chart: HelmChart): boolean => {
+      const { name, targetNamespace } = namesOf(chart);
+      return name === release && targetNamespace === object.metadata.namespace;
+    };
+    return charts.cache.list().filter(isOf).map(keyOf);
+  };
   const loop = manager
     .controller({
       name: 'helm-chart',
@@ -61,8 +73,8 @@ export function register(manager: Manager, host?: ChartHost): void {
     .watch(configs as never)
     .watchMapped(jobs, chartOf)
     .watchMapped(pods, chartOf)
-    .watchMapped(secrets, (secret) => usersOf('Secret', secret))
-    .watchMapped(configMaps, (map) => usersOf('ConfigMap', map))
+    .watchMapped(secrets, (secret) => [...usersOf('Secret', secret), ...withRelease(secret)])
+    .watchMapped(configMaps, (map) => [...usersOf('ConfigMap', map), ...withRelease(map)])
     .watchMapped(namespaces, ({ metadata }) =>
       metadata.deletionTimestamp === undefined ? [] : charts.cache.list(metadata.name ?? '').map(keyOf),
     );
