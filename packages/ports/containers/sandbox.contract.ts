@@ -84,7 +84,9 @@ export async function sharesWithinSandbox(scene: ContainersScene): Promise<void>
   await scene.start('looked-at', ['stay'], { sandboxId: 'apart' });
   const beside = { sandboxId: 'apart', processesOf: 'looked-at' };
   assert.ok(Number(await scene.output('looks', ['processes'], beside)) >= 2);
+  await scene.start('beside', ['stay'], beside);
   await scene.outcome(scene.containers.stopContainer('looked-at', { graceMs: 0 }, scene.signal));
+  assert.deepEqual(await scene.endOf('beside'), { cause: 'exited', exitCode: 137 });
   await scene.refuses(scene.start('late', ['stay'], beside), 'Conflict', /looked-at does not run/);
 }
 

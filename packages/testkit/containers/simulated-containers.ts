@@ -153,7 +153,10 @@ export class SimulatedContainers implements Containers {
       if (sandbox.state === 'ended') throw refusals.sandboxEnded(spec.sandboxId);
       if (sandbox.state === 'starting') throw refusals.sandboxStarting(spec.sandboxId);
       if (!this.#host.images.has(spec.imageId)) throw refusals.noImage(spec.imageId);
+      const target = spec.processesOf === undefined ? undefined : this.#running(spec.processesOf);
       const container = known ?? this.#host.addContainer(spec, sandbox);
+      // The first process of a namespace takes all others with it.
+      target?.whenEnded(() => container.process?.kill());
       await this.#life.step('container made', spec.id);
       if (container.state === 'starting') this.#launch(container);
       await this.#life.step('container started', spec.id);
