@@ -41,6 +41,8 @@ export type SchedulingStep =
       readonly action: 'wait';
       readonly reason: 'Unschedulable' | 'SchedulingGated';
       readonly message: string;
+      /** Less important pods may be in the way. */
+      readonly isForRoom?: boolean;
     };
 
 const schedulerName = 'default-scheduler';
@@ -67,7 +69,7 @@ export function planScheduling(facts: SchedulingFacts): SchedulingStep {
   const fitting = judged.filter(({ obstacles }) => obstacles.length === 0).map(({ node }) => node);
   const best = fitting.toSorted((a, b) => freeShare(facts, b) - freeShare(facts, a) || byName(a, b))[0];
   if (best) return { action: 'bind', nodeName: best.metadata.name ?? '' };
-  return unschedulable(refusal(judged.map(({ obstacles }) => obstacles)));
+  return { ...unschedulable(refusal(judged.map(({ obstacles }) => obstacles))), isForRoom: true };
 }
 
 function isGivenUp(pod: Pod): boolean {
@@ -80,7 +82,7 @@ function isMine(pod: Pod): boolean {
   return metadata.deletionTimestamp === undefined && (spec.schedulerName ?? schedulerName) === schedulerName;
 }
 
-function unschedulable(message: string): SchedulingStep {
+function unschedulable(message: string): Extract<SchedulingStep, { action: 'wait' }> {
   return { action: 'wait', reason: 'Unschedulable', message };
 }
 
@@ -94,7 +96,7 @@ function claimObstacle({ name, isThere, isBound, ...claim }: ClaimFacts): string
 }
 
 /** Why a node does not take a pod, in the words of the scheduler. */
-function obstaclesOf(facts: SchedulingFacts, node: NodeObject): readonly string[] {
+export function obstaclesOf(facts: SchedulingFacts, node: NodeObject): readonly string[] {
   const { pod, labelsOfNamespace } = facts;
   const unable = conditionOf(node, 'ContainersRunnable');
   if (unable?.status === 'False')
@@ -110,7 +112,7 @@ function conditionOf({ status }: NodeObject, type: string): NodeCondition | unde
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-function podsOn({ pod, assigned }: SchedulingFacts, { metadata }: NodeObject): readonly Pod[] {
+export function podsOn({ pod, assigned }: SchedulingFacts, { metadata }: NodeObject): readonly Pod[] {
   return assigned.filter(
     (other) =>
       other.spec.nodeName === metadata.name && !hasEnded(other) && other.metadata.uid !== pod.metadata.uid,

@@ -13,7 +13,9 @@ import {
   waitFor,
 } from '@sheaf/runtime';
 import { withStatus } from '../pods/changed-status.ts';
-import { type ClaimFacts, planScheduling, type SchedulingFacts } from './plan.ts';
+import { budgetGuard, makeRoom } from './make-room.ts';
+import { type ClaimFacts, planScheduling, type SchedulingFacts, type SchedulingStep } from './plan.ts';
+import { isMakingRoom, planPreemption, priorityOf, withPromised } from './preemption.ts';
 
 export interface SchedulerParts {
   readonly client: Client;
@@ -40,13 +42,14 @@ export async function reconcilePodPlace(
   const pods = await parts.pods.list(undefined, signal);
   const pod = pods.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
   if (!pod) return done;
-  const step = planScheduling({
+  const facts = {
     ...parts,
     pod,
     nodes: parts.nodes.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined),
-    assigned: pods.filter(({ spec }) => spec.nodeName),
+    assigned: withPromised(pod, pods),
     claims: claimsOf(parts, pod),
-  });
+  };
+  const step = planScheduling(facts);
   switch (step.action) {
     case 'none':
       return done;
@@ -57,7 +60,7 @@ export async function reconcilePodPlace(
       await bind(parts, { pod, nodeName: step.nodeName }, signal);
       return done;
     case 'wait':
-      await tellWait(parts, { pod, reason: step.reason, message: step.message }, signal);
+      await waitOrPreempt(parts, { facts, step }, signal);
       return waitFor(step.message, againMs);
   }
 }
@@ -98,27 +101,60 @@ async function bind(
   });
 }
 
-async function tellWait(
-  { client, clock, recorder }: SchedulerParts,
-  { pod, reason, message }: { readonly pod: Pod; readonly reason: string; readonly message: string },
+interface Wait {
+  readonly facts: SchedulingFacts;
+  readonly step: Extract<SchedulingStep, { readonly action: 'wait' }>;
+}
+
+/** The place of less important pods is promised before they are ended, so that nobody else takes it. */
+async function waitOrPreempt(
+  parts: SchedulerParts,
+  { facts, step }: Wait,
   signal: AbortSignal,
 ): Promise<void> {
+  const { pod } = facts;
+  const plan =
+    step.isForRoom && isAboveAny(facts)
+      ? planPreemption(facts, await budgetGuard(parts.client, signal))
+      : undefined;
+  const kept = isMakingRoom(facts) ? pod.status?.nominatedNodeName : undefined;
+  const isTold = await tellWait(parts, { pod, step, promised: plan?.nodeName ?? kept }, signal);
+  if (plan && isTold) await makeRoom(parts, { ...plan, pod }, signal);
+}
+
+function isAboveAny({ pod, assigned }: SchedulingFacts): boolean {
+  return assigned.some((other) => priorityOf(other) < priorityOf(pod));
+}
+
+/** False: the pod has changed or gone meanwhile; its watch brings it again. */
+async function tellWait(
+  { client, clock, recorder, pods }: SchedulerParts,
+  {
+    pod,
+    step: { reason, message },
+    promised,
+  }: { readonly pod: Pod; readonly step: Wait['step']; readonly promised: string | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
   const conditions = (pod.status?.conditions ?? []) as readonly Condition[];
+  const { nominatedNodeName: _, ...status } = pod.status ?? {};
   const claim = { type: 'PodScheduled', status: 'False', reason, message } as const;
   const next = withStatus(pod, {
     phase: 'Pending',
-    ...pod.status,
+    ...status,
+    ...(promised !== undefined && { nominatedNodeName: promised }),
     conditions: withCondition(conditions, claim, timestampOf(clock)),
   });
-  if (!next) return;
+  if (!next) return true;
   try {
-    await client.updateStatus(resources.pods, next, { signal });
+    pods.note(await client.updateStatus(resources.pods, next, { signal }));
   } catch (error) {
-    // It has changed or gone meanwhile; its watch brings it again.
     if (!StatusError.is(error, 'Conflict') && !StatusError.is(error, 'NotFound')) throw error;
+    return false;
   }
   if (reason === 'Unschedulable')
     recorder.record({ about: aboutOf(pod), type: 'Warning', reason: 'FailedScheduling', message });
+  return true;
 }
 
 function aboutOf({ metadata }: Pod): Parameters<EventRecorder['record']>[0]['about'] {
