@@ -62,7 +62,9 @@ export const create: HostCommand = {
         print: (line) => void process.stderr.write(`${line}\n`),
         signal: stopping.signal,
       },
-    );
+    ).catch((error: unknown) => {
+      throw stopping.signal.aborted ? new Error('interrupted; nothing was written', { cause: error }) : error;
+    });
     const {
       charts,
       images: { length },

@@ -6,6 +6,7 @@ import { UsageError } from '../up-options.ts';
 import { shownUpload } from '../vm/image.ts';
 import type { MachineCommand } from '../vm/machine-command.ts';
 import { ageOf, tableText } from '../vm/table.ts';
+import { removedChartWords } from './removed-charts.ts';
 
 export const load: MachineCommand = {
   summary:
@@ -16,26 +17,39 @@ export const load: MachineCommand = {
 `,
   async run({ client, given: [path = ''] }) {
     const { size } = await sizeOf(path);
-    const answer = await client.send({
-      method: 'POST',
-      target: await bundlesPath(client),
-      headers: { 'content-type': 'application/x-tar' },
-      upload: shownUpload(path, { size, displayName: path }),
+    const target = await bundlesPath(client);
+    const upload = shownUpload(path, { size, displayName: path });
+    const last = await lastNews(client, { target, upload }).catch((error: unknown) => {
+      throw isCutOff(error) ? new Error(cutOff, { cause: error }) : error;
     });
-    if (answer.status >= 400) throw new Error(messageOf(await answer.text()));
-    let last: JsonObject = {};
-    for await (const line of answer.lines()) {
-      last = JSON.parse(line) as JsonObject;
-      const words = newsWords(last);
-      if (words !== undefined) process.stdout.write(`${words}\n`);
-    }
     if (last['step'] === 'done') return 0;
-    throw new Error(
-      textAt(last, 'message') ||
-        'the server has ended before the bundle was loaded; load it again: it goes on',
-    );
+    throw new Error(textAt(last, 'message') || cutOff);
   },
 };
+
+const cutOff = 'the server has ended before the bundle was loaded; load it again: it goes on';
+const connectionErrors: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
+
+function isCutOff(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && connectionErrors.has(error.code);
+}
+
+/** Loads it, and tells each piece of news as it comes. */
+async function lastNews(
+  client: Client,
+  { target, upload }: { readonly target: string; readonly upload: ReturnType<typeof shownUpload> },
+): Promise<JsonObject> {
+  const headers = { 'content-type': 'application/x-tar' };
+  const answer = await client.send({ method: 'POST', target, headers, upload });
+  if (answer.status >= 400) throw new Error(messageOf(await answer.text()));
+  let last: JsonObject = {};
+  for await (const line of answer.lines()) {
+    last = JSON.parse(line) as JsonObject;
+    const words = newsWords(last);
+    if (words !== undefined) process.stdout.write(`${words}\n`);
+  }
+  return last;
+}
 
 export const list: MachineCommand = {
   summary: 'Lists the bundles that are loaded',
@@ -54,12 +68,18 @@ export const remove: MachineCommand = {
   summary: 'Removes a bundle: its charts, and its images that nothing uses',
   words: 'ID [options]',
   async run({ client, given: [id = ''] }) {
-    const answer = await client.send({ method: 'DELETE', target: `${await bundlesPath(client)}/${id}` });
+    const path = await bundlesPath(client);
+    const before = await client.raw(path);
+    const answer = await client.send({ method: 'DELETE', target: `${path}/${id}` });
     const text = await answer.text();
     if (answer.status >= 400) throw new Error(messageOf(text));
     process.stdout.write(`removed ${id}\n`);
     const { kept } = JSON.parse(text) as { readonly kept: readonly string[] };
-    for (const image of kept) process.stdout.write(`the image ${image} is in use and stays\n`);
+    for (const image of kept)
+      process.stdout.write(`the image ${image} stays: a pod or another bundle needs it\n`);
+    const after = await client.raw(path);
+    const { items: installed } = await client.list(resources.helmCharts);
+    for (const words of removedChartWords({ before, after, installed })) process.stdout.write(`${words}\n`);
     return 0;
   },
 };

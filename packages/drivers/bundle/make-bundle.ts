@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type BundledImage, type BundledProgram, type BundleIndex, readImageName } from '@sheaf/ports';
 import { bundleId } from './bundle-index.ts';
@@ -14,6 +14,7 @@ import { ImageCollector } from './collected-images.ts';
 import { hostPlatform } from './host-platform.ts';
 import { PartStore } from './part-store.ts';
 import { BundleError, runTool } from './run-tool.ts';
+import { makeWorkDirectory } from './work-directory.ts';
 
 export interface BundleWish {
   /** Where it is written; nothing is there yet. */
@@ -45,7 +46,7 @@ export interface MadeBundle {
 /** Makes a bundle: all of it, or nothing and an error. @throws BundleError, HelmError */
 export async function makeBundle(wish: BundleWish, options: BundleMakerOptions): Promise<MadeBundle> {
   if (existsSync(wish.path)) throw new BundleError(`${wish.path} is there already; name another file`);
-  const work = await mkdtemp(join(dirname(wish.path), '.sheaf-bundle-'));
+  const work = await makeWorkDirectory(dirname(wish.path));
   try {
     const parts = new PartStore(join(work, 'parts'));
     const collected = await collectCharts(wish, { ...options, parts, work });

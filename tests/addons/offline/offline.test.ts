@@ -61,8 +61,8 @@ it('three add-ons of a bundle come and go on a host without a network, and nothi
         // All of them are one image under several names, which the other bundle has, too.
         removed: [
           'removed ID',
-          'the image registry.example.org/test/third:1 is in use and stays',
-          'the image registry.example.org/test/third@sha256:DIGEST is in use and stays',
+          'the image registry.example.org/test/third:1 stays: a pod or another bundle needs it',
+          'the image registry.example.org/test/third@sha256:DIGEST stays: a pod or another bundle needs it',
         ],
         left: 1,
       },
