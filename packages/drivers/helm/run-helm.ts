@@ -98,7 +98,8 @@ try {
   await leaveWords(words);
   process.exitCode = 0;
 } catch (error) {
-  const words = error instanceof Error ? error.message : String(error);
+  // Where things are on the host says nothing to whoever wrote them.
+  const words = (error instanceof Error ? error.message : String(error)).replaceAll(`${places.root}/`, '/');
   const failure = failureFor(error);
   process.stderr.write(`${failure.reason}: ${words}\n`);
   await leaveWords(words.slice(-longestWords));

@@ -9,6 +9,7 @@ import {
 } from '@sheaf/api';
 import { badRequest, type JsonObject, toError } from '@sheaf/base';
 import type { BundleNews, Bundles, LoadedBundle } from '@sheaf/ports';
+import { endingNamespaceRule } from './admission.ts';
 
 export interface BundleParts {
   readonly nodeName: string;
@@ -21,8 +22,9 @@ const place = '/v1/sheaf/nodes/{node}/bundles';
 const mostBytes = 2 ** 42;
 const idPattern = /^[0-9a-f]{16}$/;
 
-/** The bundles of a node: looked at, loaded, removed; added while the server is put together. */
+/** The bundles of a node: looked at, loaded, removed; and rules about charts. Added while the server is put together. */
 export function extend(api: ApiExtensions, parts: BundleParts): void {
+  api.addAdmission(endingNamespaceRule);
   for (const route of bundleRoutes(parts)) api.addRoute(route);
 }
 

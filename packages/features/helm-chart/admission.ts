@@ -1,0 +1,25 @@
+import { type AdmissionRule, allow } from '@sheaf/api';
+
+const charts = { group: 'helm.cattle.io', resource: 'helmcharts' };
+const wide = 'clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations';
+
+/** Says what becomes of the charts of a namespace that is deleted: no operation can begin there any more. */
+export const endingNamespaceRule: AdmissionRule = {
+  name: 'charts-of-ending-namespaces',
+  targets: [{ group: '', resource: 'namespaces' }],
+  operations: ['DELETE'],
+  reads: [charts],
+  validate(_object, old, { objects }) {
+    const { name = '', deletionTimestamp } = old?.metadata ?? {};
+    const own = objects
+      .list(charts)
+      .filter(({ metadata }) => metadata.namespace === name && metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name ?? '')
+      .toSorted();
+    if (deletionTimestamp !== undefined || own.length === 0) return allow();
+    const them = own.length === 1 ? `the chart ${own[0]} is` : `the charts ${own.join(', ')} are`;
+    return allow(
+      `${them} not uninstalled with the namespace: what is outside of it stays. To see that: kubectl get ${wide} -l app.kubernetes.io/managed-by=Helm. Otherwise, disable add-ons and delete HelmCharts before their namespace`,
+    );
+  },
+};
