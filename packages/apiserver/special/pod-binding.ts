@@ -38,7 +38,8 @@ export function bindPod(pod: KubeObject, { node, now, annotations }: BindInput):
     );
   spec['nodeName'] = node;
   if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
-  const status = isJsonObject(pod['status']) ? pod['status'] : {};
+  // A place that was promised to it has been taken.
+  const { nominatedNodeName: _, ...status } = isJsonObject(pod['status']) ? pod['status'] : {};
   const others = Array.isArray(status['conditions'])
     ? status['conditions'].filter((item) => isJsonObject(item) && item['type'] !== 'PodScheduled')
     : [];

@@ -6,7 +6,7 @@ import {
   nextInitContainers,
 } from './container-order.ts';
 import { type EndReason, planEnd } from './pod-end.ts';
-import { policyOf, type RestartPolicy } from './restart.ts';
+import { isSidecar, policyOf, type RestartPolicy } from './restart.ts';
 import type { ContainerRun, PodSandbox } from './run-ids.ts';
 
 /** What the checks of a running container say. */
@@ -72,7 +72,12 @@ export function planPod(facts: PodFacts): readonly PodStep[] {
   if (!facts.areVolumesReady) return [];
   const sandbox = facts.sandboxes.at(-1);
   if (sandbox?.sandbox.state !== 'ready') return [planSandbox(facts)];
-  return [...planProbeFailures(facts), ...planStarts(facts, sandbox.sandbox.id), ...planOldRuns(facts)];
+  return [
+    ...planChanged(facts),
+    ...planProbeFailures(facts),
+    ...planStarts(facts, sandbox.sandbox.id),
+    ...planOldRuns(facts),
+  ];
 }
 
 /** A sandbox that has ended, as after a restart of the host, is followed by another one. */
@@ -92,6 +97,19 @@ function planProbeFailures({ pod, runs, probes }: PodFacts): readonly PodStep[] 
     const comesBack = policyOfName(pod, run.container) !== 'Never';
     const reason = { kind: 'probe', probe, comesBack } as const;
     return [{ action: 'stop', runs: [run], graceMs: graceSeconds * 1000, reason }];
+  });
+}
+
+/** Of what a pod is, its images alone may be changed: what runs with another one makes way, where it comes back. */
+function planChanged({ pod, runs }: PodFacts): readonly PodStep[] {
+  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
+  return [...pod.spec.containers, ...sidecars].flatMap((container): readonly PodStep[] => {
+    const run = runs.get(container.name)?.at(-1);
+    const isOther = run?.image !== undefined && run.image !== container.image;
+    if (run?.observed.state !== 'running' || !isOther) return [];
+    if (policyOf(pod, container, false) !== 'Always') return [];
+    const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    return [{ action: 'stop', runs: [run], graceMs, reason: { kind: 'changed' } }];
   });
 }
 

@@ -11,6 +11,7 @@ export type EndReason =
   | { readonly kind: 'done' }
   | { readonly kind: 'deadline' }
   | { readonly kind: 'evicted' }
+  | { readonly kind: 'changed' }
   | { readonly kind: 'probe'; readonly probe: ProbeFailure['probe']; readonly comesBack: boolean };
 
 export type TerminalPhase = 'Succeeded' | 'Failed';

@@ -118,6 +118,23 @@ describe('what is told of a pod', () => {
       assert.deepEqual(new Set(asked), new Set([`${status?.podIP}:80`, '192.0.2.1:80']));
     }));
 
+  it('is that an image was changed: its container comes back with the other one', () =>
+    withPods(async (world) => {
+      await run(world, 'pod', { containers: [container('a', ['stay'])] });
+      await world.until(async () => (await statusesOf(world, 'pod'))[0]?.ready === true);
+      world.addRemoteImage('registry.example/other:2');
+      const pod = await world.get(resources.pods, 'pod');
+      const containers = pod.spec.containers.map((each) => ({ ...each, image: 'registry.example/other:2' }));
+      await world.client.update(resources.pods, { ...pod, spec: { ...pod.spec, containers } });
+      await world.until(async () => {
+        const [status] = await statusesOf(world, 'pod');
+        return status?.restartCount === 1 && status.ready;
+      });
+      assert.deepEqual(await messagesOf(world, 'Killing'), [
+        'Container a definition changed, will be restarted',
+      ]);
+    }));
+
   it('is why a start is refused; it is tried again after a rest, whatever is announced meanwhile', () =>
     withPods(async (world) => {
       const times: number[] = [];

@@ -10,6 +10,8 @@ export const podLabels = {
 
 /** How often a container had ended soon after its start, before a run of it. */
 const crashesLabel = 'sheaf.dev/crashes';
+/** The image that a run was asked to have. */
+const imageLabel = 'sheaf.dev/image';
 
 export function sandboxId(podUid: string, attempt: number): string {
   return `${podUid}_${attempt}`;
@@ -22,8 +24,11 @@ export function containerId(
   return `${podUid}_${run.container}_${run.attempt}`;
 }
 
-export function crashLabels(crashes: number): Readonly<Record<string, string>> {
-  return { [crashesLabel]: String(crashes) };
+export function runLabels(run: {
+  readonly crashes: number;
+  readonly image: string;
+}): Readonly<Record<string, string>> {
+  return { [crashesLabel]: String(run.crashes), [imageLabel]: run.image };
 }
 
 /** A sandbox of a pod: each life of it has a number. */
@@ -37,6 +42,8 @@ export interface ContainerRun {
   readonly container: string;
   readonly attempt: number;
   readonly crashes: number;
+  /** As the pod named it; `undefined` of one whose start was before that was written down. */
+  readonly image?: string;
   readonly observed: ContainerObservation;
 }
 
@@ -64,6 +71,7 @@ export function runsOf(
       container: observed.labels[podLabels.container] ?? '',
       attempt: attemptOf(observed.id),
       crashes: Number(observed.labels[crashesLabel]) || 0,
+      ...(observed.labels[imageLabel] !== undefined && { image: observed.labels[imageLabel] }),
       observed,
     }))
     .toSorted((a, b) => a.attempt - b.attempt);

@@ -15,7 +15,7 @@ import type { FailedStarts } from './failed-starts.ts';
 import type { ImageKeeper } from './image-keeper.ts';
 import type { RunOrder } from './plan.ts';
 import type { PodData } from './pod-content.ts';
-import { containerId, crashLabels, podLabels } from './run-ids.ts';
+import { containerId, podLabels, runLabels } from './run-ids.ts';
 import { mountsOf } from './run-mounts.ts';
 import { resourcesOf } from './run-resources.ts';
 import { securityOf } from './run-security.ts';
@@ -195,7 +195,7 @@ function shapeOf(
       [podLabels.name]: name,
       [podLabels.namespace]: namespace,
       [podLabels.container]: container.name,
-      ...crashLabels(crashes),
+      ...runLabels({ crashes, image: container.image ?? '' }),
     },
     imageId: image.id,
     ...(container.workingDir && { workingDirectory: container.workingDir }),

@@ -84,5 +84,6 @@ function containerOf({ spec }: Pod, wanted: string): Container | undefined {
 function killingText(container: string, reason: EndReason): string {
   if (reason.kind === 'probe')
     return `Container ${container} failed ${reason.probe} probe${reason.comesBack ? ', will be restarted' : ''}`;
+  if (reason.kind === 'changed') return `Container ${container} definition changed, will be restarted`;
   return `Stopping container ${container}`;
 }

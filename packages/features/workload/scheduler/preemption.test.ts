@@ -76,6 +76,7 @@ describe('a pod that is more important than others', () => {
         { gracePeriodSeconds: 0 },
       );
       await world.until(() => isPlaced(world, 'high'));
+      assert.equal((await podOf(world, 'high')).status?.nominatedNodeName, undefined);
       assert.deepEqual([await isPlaced(world, 'thief'), await isLeaving(world, 'medium')], [false, false]);
       const { items } = await world.client.list(resources.events, { namespace: 'default' });
       assert.ok(items.some((event) => event['reason'] === 'Preempted'));
