@@ -26,8 +26,9 @@ export async function execute(parts: PodStreamParts, request: PodRequest): Promi
 export async function attach(parts: PodStreamParts, request: PodRequest): Promise<ProcessAnswer> {
   const asked = streamsOf(request.query);
   const { pod, name, runId } = await runningContainer(parts, request);
-  const { initContainers = [], containers } = pod.spec;
-  const container = [...containers, ...initContainers].find((item) => item.name === name);
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const all = [...containers, ...initContainers, ...ephemeralContainers];
+  const container = all.find((item) => item.name === name);
   const hasTerminal = container?.tty === true;
   const streams = { ...asked, terminal: asked.terminal && hasTerminal, stderr: asked.stderr && !hasTerminal };
   return {
@@ -75,6 +76,10 @@ function remote(process: ContainerProcess, outcome: RemoteProcess['outcome']): R
 
 function exitStatus(code: number): StatusError | undefined {
   if (code === 0) return undefined;
+  if (code < 0)
+    return internalError(
+      'how the command ended is not known, for it could not be written down: see whether the disk of the node is full',
+    );
   return new StatusError({
     reason: 'NonZeroExitCode',
     message: `command terminated with non-zero exit code: exit status ${code}`,

@@ -178,6 +178,14 @@ describe('a process in a pod', () => {
       const well = await opened(execute(partsOf(world), request('stdout=1&command=/guest')));
       await printed(well);
       assert.equal(await well.outcome(signal), undefined);
+      const unclear = new URLSearchParams([
+        ['command', '/guest'],
+        ['command', 'exit -1'],
+        ['stdout', 'true'],
+      ]);
+      const lost = await opened(execute(partsOf(world), request(`${unclear}`)));
+      await printed(lost);
+      assert.match((await lost.outcome(signal))?.message ?? '', /is not known.*disk of the node is full/);
     }));
 
   it('is refused with the reason', () =>
@@ -236,6 +244,30 @@ describe('a process in a pod', () => {
       assert.deepEqual([await seen, await printed(typist)], ['typed\n', 'typed\n']);
       // The pod's status tells how it ended.
       assert.equal(await typist.outcome(signal), undefined);
+    }));
+});
+
+describe('a container that was put into a pod', () => {
+  it('has its terminal for those who attach', () =>
+    withPods(async (world) => {
+      await run(world, { containers: [container('main', ['stay'])] });
+      await running(world);
+      const ephemeralContainers = [container('look', ['stay'], { stdin: true, tty: true })];
+      await world.client.patch(
+        resources.pods,
+        { namespace: 'default', name: 'web' },
+        {
+          type: 'strategic',
+          subresource: 'ephemeralcontainers',
+          body: { spec: { ephemeralContainers } } as never,
+        },
+      );
+      await world.until(async () => {
+        const { status } = await world.get(resources.pods, 'web');
+        return status?.ephemeralContainerStatuses?.[0]?.state?.running !== undefined;
+      });
+      const answer = await attach(partsOf(world), request('container=look&stdout=1&stdin=1&tty=1'));
+      assert.equal(answer.streams.terminal, true);
     }));
 });
 
