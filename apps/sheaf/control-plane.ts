@@ -22,6 +22,7 @@ import { startControllers } from './controllers.ts';
 import { featureExtensions } from './extensions.ts';
 import { type MachineHost, openMachineHost } from './machine-host.ts';
 import { observation } from './observation.ts';
+import { tell } from './own-output.ts';
 import { resealInBackground } from './reseal.ts';
 import { apiServerFor } from './service-network.ts';
 import type { UpOptions } from './up-options.ts';
@@ -48,7 +49,7 @@ export async function startControlPlane(options: UpOptions): Promise<ControlPlan
   const logger = jsonLogger({
     level: options.logLevel,
     clock: systemClock,
-    write: (line) => void process.stderr.write(line),
+    write: (line) => tell(process.stderr, line),
   });
   const store = await openSqliteStore({ directory: dataDir, clock: systemClock, logger });
   const { hasContainers = true } = options;

@@ -24,6 +24,25 @@ describe('sheaf status, why, backup, restore, rotate-key', { timeout: 120_000 },
   after(() => rm(parent, { recursive: true, force: true }));
   const copy = join(parent, 'copy.db');
 
+  it('a server whose log cannot be written serves on', async () => {
+    const server = await startSheaf({
+      directory: join(parent, 'untold'),
+      further: ['--without-containers', '--log-level', 'debug'],
+      through: ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'],
+    });
+    const { client, close } = await clientOf(server.kubeconfig);
+    try {
+      await client.create(resources.configMaps, { metadata: { name: 'told', namespace: 'default' } });
+      assert.equal(
+        (await client.get(resources.configMaps, { namespace: 'default', name: 'told' })).metadata.name,
+        'told',
+      );
+    } finally {
+      close();
+      await server.stop();
+    }
+  });
+
   it('a running server tells how it is, is copied, and leaves an audit log', async () => {
     const server = await startSheaf({
       directory: join(parent, 'one'),

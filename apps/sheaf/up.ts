@@ -5,6 +5,7 @@ import { StoreFault } from '@sheaf/store';
 import { capabilityLines } from './capability-lines.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { collectWhenIdle, thisProcess } from './idle-collection.ts';
+import { tell } from './own-output.ts';
 import { readUpOptions, type UpOptions, UsageError, upUsage } from './up-options.ts';
 
 const repeatedSignalMs = 1000;
@@ -20,8 +21,9 @@ export async function up(args: readonly string[]): Promise<number> {
     process.stderr.write(`${startFailure(error)}\n`);
     return 1;
   }
-  process.stdout.write(`Sheaf is ready: ${controlPlane.url}\n`);
-  process.stdout.write(
+  tell(process.stdout, `Sheaf is ready: ${controlPlane.url}\n`);
+  tell(
+    process.stdout,
     `  kubeconfig: ${controlPlane.kubeconfigPath}\n  try:        kubectl --kubeconfig ${controlPlane.kubeconfigPath} get namespaces\n`,
   );
   const stopping = new AbortController();
@@ -34,13 +36,13 @@ export async function up(args: readonly string[]): Promise<number> {
   const running = await controlPlane.host.countRunning();
   await controlPlane.stop();
   const words = farewell(running);
-  if (words !== undefined) process.stdout.write(`${words}\n`);
+  if (words !== undefined) tell(process.stdout, `${words}\n`);
   return 0;
 }
 
 /** Not waited for: the first look at the host may take a second. */
 async function tellCapabilities(host: ControlPlane['host'], stopping: AbortSignal): Promise<void> {
-  process.stdout.write(await capabilityLines(host, stopping));
+  tell(process.stdout, await capabilityLines(host, stopping));
 }
 
 /** `undefined`: nothing runs on. */
