@@ -51,10 +51,15 @@ export class LogWriter {
   async #line(stream: string, tag: 'F' | 'P', content: Buffer): Promise<void> {
     const time = new Date(this.#now()).toISOString().replace('Z', '000000Z');
     const line = Buffer.concat([Buffer.from(`${time} ${stream} ${tag} `), content, Buffer.from('\n')]);
-    if (this.#bytes > maxBytes) await this.#rotate();
-    this.#handle ??= await this.#open();
-    await this.#handle.write(line);
-    this.#bytes += line.length;
+    try {
+      if (this.#bytes > maxBytes) await this.#rotate();
+      this.#handle ??= await this.#open();
+      await this.#handle.write(line);
+      this.#bytes += line.length;
+    } catch (error) {
+      // A line that there is no room for is lost; what the program does goes on.
+      if (!isFullDisk(error)) throw error;
+    }
   }
 
   async #open(): Promise<FileHandle> {
@@ -71,6 +76,12 @@ export class LogWriter {
     for (let part = maxParts - 1; part >= 0; part--)
       await rename(logPath(this.#directory, part), logPath(this.#directory, part + 1)).catch(ignoreAbsent);
   }
+}
+
+/** Nothing more can be written until somebody makes room. */
+export function isFullDisk(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function ignoreAbsent(error: unknown): void {

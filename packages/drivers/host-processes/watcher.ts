@@ -9,9 +9,12 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { ContainerEnd } from '@sheaf/ports';
 import { identityOf } from '../qemu/process-identity.ts';
-import { LogWriter } from './log-writer.ts';
+import { isFullDisk, LogWriter } from './log-writer.ts';
 import { type RunOrder, readOrder, writeOnce } from './run-files.ts';
 import { killRun } from './run-processes.ts';
+
+/** How often it is tried whether there is room again. */
+const roomMs = 500;
 
 // Whoever ends a group of processes means the program.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -75,7 +78,14 @@ async function tell(eventPath: string): Promise<void> {
   });
 }
 
+/** Nobody else knows it: where there is no room for it, it is told when there is. */
 async function writeWhole(name: string, value: object): Promise<void> {
-  await writeFile(join(run, `${name}.new`), JSON.stringify(value));
-  await rename(join(run, `${name}.new`), join(run, name));
+  for (;;)
+    try {
+      await writeFile(join(run, `${name}.new`), JSON.stringify(value));
+      return await rename(join(run, `${name}.new`), join(run, name));
+    } catch (error) {
+      if (!isFullDisk(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, roomMs));
+    }
 }
