@@ -3,7 +3,7 @@ import type { Containers } from '@sheaf/ports';
 /** Where the containers of a sandbox listen: it has one address all its life, which its pod's status tells a moment later. */
 export class SandboxAddresses {
   readonly #containers: Pick<Containers, 'findSandbox'>;
-  readonly #known = new Map<string, string>();
+  readonly #known = new Map<string, string | undefined>();
 
   constructor(containers: Pick<Containers, 'findSandbox'>) {
     this.#containers = containers;
@@ -11,10 +11,10 @@ export class SandboxAddresses {
 
   /** `undefined`: on the network of the host. */
   async find(sandboxId: string, signal: AbortSignal): Promise<string | undefined> {
-    const known = this.#known.get(sandboxId);
-    if (known !== undefined) return known;
-    const address = (await this.#containers.findSandbox(sandboxId, signal))?.addresses[0];
-    if (address !== undefined) this.#known.set(sandboxId, address);
+    if (this.#known.has(sandboxId)) return this.#known.get(sandboxId);
+    const sandbox = await this.#containers.findSandbox(sandboxId, signal);
+    const address = sandbox?.addresses[0];
+    if (sandbox?.state === 'ready') this.#known.set(sandboxId, address);
     return address;
   }
 
