@@ -72,7 +72,7 @@ function isOfPods(words: string): boolean {
 }
 
 async function podFiles(directory: string): Promise<readonly string[]> {
-  const places = ['pods', 'podman/records', 'podman/logs'];
+  const places = ['pods', 'podman/records', 'podman/logs', 'podman/run/names'];
   const found = await Promise.all(
     places.map(async (place) => {
       const names = await readdir(join(directory, place)).catch(() => []);
