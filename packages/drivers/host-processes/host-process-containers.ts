@@ -70,7 +70,7 @@ export class HostProcessContainers implements Containers {
 
   async probe(signal: AbortSignal): Promise<ContainerCapabilities> {
     signal.throwIfAborted();
-    await this.#host.files.tidy();
+    await this.#host.tidy();
     const problem = this.#host.programs
       .map((program) => program.problem?.())
       .find((each) => each !== undefined);
@@ -101,6 +101,7 @@ export class HostProcessContainers implements Containers {
 
   async listSandboxes(signal: AbortSignal): Promise<readonly SandboxObservation[]> {
     signal.throwIfAborted();
+    await this.#host.tidy();
     const found = await Promise.all(
       (await this.#host.files.sandboxIds()).map((id) => this.#host.findSandbox(id)),
     );
@@ -116,6 +117,7 @@ export class HostProcessContainers implements Containers {
     signal.throwIfAborted();
     if (spec.network.kind !== 'host') throw refusals.podNetwork();
     return this.#queue.run(checkedId(spec.id), async () => {
+      await this.#host.tidy();
       const known = await this.#host.findSandbox(spec.id);
       if (known) return known;
       await this.#host.makeSandbox(spec);
@@ -146,6 +148,7 @@ export class HostProcessContainers implements Containers {
 
   async listContainers(signal: AbortSignal): Promise<readonly ContainerObservation[]> {
     signal.throwIfAborted();
+    await this.#host.tidy();
     return this.#host.runs();
   }
 
@@ -159,6 +162,7 @@ export class HostProcessContainers implements Containers {
     checkedId(id);
     return this.#queue.run(checkedId(sandboxId), async () => {
       signal.throwIfAborted();
+      await this.#host.tidy();
       const known = await this.#host.findRun(id);
       if (!known) {
         const sandbox = await this.#host.findSandbox(sandboxId);

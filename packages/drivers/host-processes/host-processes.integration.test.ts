@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { testContainers } from '@sheaf/ports/containers/containers.contract';
 import { ContainersScene } from '@sheaf/ports/containers/containers-scene.fixture';
@@ -80,6 +82,19 @@ describe('programs of the host', () => {
     await scene.refuses(refused, 'ServiceUnavailable', /not installed; install it/);
   });
 
+  check('leaves nothing of what was half taken away when its process was killed', async (scene, world) => {
+    await scene.sandbox();
+    await scene.output('one', ['print done']);
+    const { files } = world;
+    for (const record of [join(files.run('one'), 'order'), join(files.sandbox('pod'), 'spec')])
+      await rm(record);
+    await mkdir(`${files.run('two')}~1-1`);
+    scene.reopen();
+    assert.deepEqual(await scene.containers.listSandboxes(scene.signal), []);
+    for (const part of ['runs', 'sandboxes'])
+      assert.deepEqual(await readdir(join(files.directory, part)), []);
+  });
+
   check('leaves no process of a run that nobody watches over any more', async (scene, world) => {
     await scene.sandbox();
     await scene.start('one', ['print ready', 'stay']);
@@ -88,7 +103,7 @@ describe('programs of the host', () => {
     assert.ok(claim);
     process.kill(claim.pid, 'SIGKILL');
     assert.deepEqual(await scene.endOf('one'), { cause: 'lost', message: 'what watched over it was killed' });
-    assert.deepEqual(processesOfRun('one', undefined), []);
+    assert.deepEqual(processesOfRun(world.files.run('one'), undefined), []);
     assert.equal((await scene.start('one', ['stay'])).state, 'ended');
   });
 
@@ -119,7 +134,7 @@ describe('programs of the host', () => {
       ids.map(() => end),
     );
     assert.equal(isAlive(claim, claim.bootId), false);
-    assert.deepEqual(processesOfRun('one', undefined), []);
+    assert.deepEqual(processesOfRun(world.files.run('one'), undefined), []);
     assert.deepEqual((await scene.containers.startContainer(spec, scene.signal)).end, end);
     assert.equal(await scene.log('two'), '');
     assert.equal(await scene.output('three', ['variable PLACE']), 'sea\n');

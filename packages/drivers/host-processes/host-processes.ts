@@ -23,6 +23,7 @@ import {
   readJson,
   readOrder,
   readProgram,
+  removeWhole,
   type SandboxRecord,
   writeOnce,
 } from './run-files.ts';
@@ -49,12 +50,22 @@ export class HostProcesses {
   readonly clock: Clock;
   readonly programs: readonly HostProgram[];
   readonly #bootId: string;
+  #tidied: Promise<void> | undefined;
 
   constructor({ directory, clock, programs, bootId }: HostProcessesOptions) {
     this.files = new RunFiles(directory);
     this.clock = clock;
     this.programs = programs;
     this.#bootId = bootId;
+  }
+
+  /** Before anything is made or looked for, once: what is half made later is being made. */
+  tidy(): Promise<void> {
+    this.#tidied ??= this.files.tidy().catch((error: unknown) => {
+      this.#tidied = undefined;
+      throw error;
+    });
+    return this.#tidied;
   }
 
   /** Tells those who listen that something about a sandbox has changed. */
@@ -88,7 +99,7 @@ export class HostProcesses {
   async removeSandbox(id: string): Promise<void> {
     for (const { id: runId } of await this.runsOf(id)) await this.removeRun(runId);
     await rm(this.files.sandboxLogs(id), { recursive: true, force: true });
-    await rm(this.files.sandbox(id), { recursive: true, force: true });
+    await removeWhole(this.files.sandbox(id));
     await rm(join(this.files.events, id), { force: true });
   }
 
@@ -108,7 +119,7 @@ export class HostProcesses {
     return { ...common, ...started, state: 'running', processId: program.identity.pid };
   }
 
-  async #endOfUnwatched(run: string, { id, bootId }: RunOrder): Promise<RunEnd | undefined> {
+  async #endOfUnwatched(run: string, { bootId }: RunOrder): Promise<RunEnd | undefined> {
     const claim = await readClaim(run);
     const isOfThisBoot = bootId === this.#bootId;
     if (isOfThisBoot && (!claim || isAlive(claim, this.#bootId))) return undefined;
@@ -116,7 +127,7 @@ export class HostProcesses {
     const written = await readEnd(run);
     if (written) return written;
     return isOfThisBoot
-      ? this.#endForGood(run, id, 'what watched over it was killed')
+      ? this.#endForGood(run, 'what watched over it was killed')
       : this.#writeEnd(run, 'the host has restarted');
   }
 
@@ -133,11 +144,11 @@ export class HostProcesses {
       const limits = { bootId: this.#bootId, clock: this.clock, limitMs: killMs };
       if (!(await waitForExit(claim, limits))) throw refusals.notEnding(id);
     }
-    return (await readEnd(run)) ?? this.#endForGood(run, id, why);
+    return (await readEnd(run)) ?? this.#endForGood(run, why);
   }
 
-  async #endForGood(run: string, id: string, why: string): Promise<RunEnd> {
-    while (killRun(id, undefined) > 0) await new Promise((resolve) => setImmediate(resolve));
+  async #endForGood(run: string, why: string): Promise<RunEnd> {
+    while (killRun(run, undefined) > 0) await new Promise((resolve) => setImmediate(resolve));
     return this.#writeEnd(run, why);
   }
 
@@ -206,7 +217,7 @@ export class HostProcesses {
         ...program.environment,
         [compiledVariable]: this.files.compiled(isOther ? program.userId : ownUser()),
         [rootVariable]: join(run, 'root'),
-        [runVariable]: id,
+        [runVariable]: run,
       },
       userId: isOther ? program.userId : undefined,
       logDirectory: join(this.files.sandboxLogs(sandboxId), id),
@@ -230,12 +241,13 @@ export class HostProcesses {
   }
 
   async removeRun(id: string): Promise<void> {
-    await rm(this.files.run(id), { recursive: true, force: true });
+    await removeWhole(this.files.run(id));
   }
 
   /** Ends every process of a run at once; its watcher writes down how. */
   async kill(id: string): Promise<void> {
-    killRun(id, (await readClaim(this.files.run(id)))?.pid);
+    const run = this.files.run(id);
+    killRun(run, (await readClaim(run))?.pid);
   }
 
   async stopSignal(id: string): Promise<string> {

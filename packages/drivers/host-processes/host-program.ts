@@ -18,7 +18,7 @@ export interface HostProgram {
 
 /** Where a program finds what is mounted: the container's path follows. */
 export const rootVariable = 'SHEAF_ROOT';
-/** On every process of a run, so that those that are left over are known. */
+/** On every process of a run, its directory: so those that are left over are known, and those of other data directories are not. */
 export const runVariable = 'SHEAF_RUN';
 /** Where programs written in JavaScript keep what was compiled, so that it is not compiled again for each run. */
 export const compiledVariable = 'NODE_COMPILE_CACHE';

@@ -118,7 +118,7 @@ export class HostProcessWorld implements ContainersWorld {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
-      while (killRun(id, undefined) > 0) await pass(5);
+      while (killRun(this.files.run(id), undefined) > 0) await pass(5);
     }
   }
 

@@ -75,13 +75,17 @@ export class RunFiles {
     return namesIn(join(this.directory, 'runs'));
   }
 
-  /** Takes away what a process that was killed has left half made. */
+  /** Takes away what a process that was killed has left half made, or half taken away. */
   async tidy(): Promise<void> {
-    for (const part of ['sandboxes', 'runs']) {
+    for (const [part, record] of [
+      ['sandboxes', 'spec'],
+      ['runs', 'order'],
+    ] as const) {
       const directory = join(this.directory, part);
       const names = await readdir(directory).catch(() => []);
       for (const name of names)
-        if (name.includes('~')) await rm(join(directory, name), { recursive: true, force: true });
+        if (name.includes('~') || (await readText(join(directory, name, record))) === undefined)
+          await rm(join(directory, name), { recursive: true, force: true });
     }
   }
 
@@ -144,6 +148,19 @@ export async function makeWhole(path: string, fill: (directory: string) => Promi
     await rm(fresh, { recursive: true, force: true });
     if (!['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
+}
+
+/** For whoever looks it is gone at once, with all its files, whatever becomes of this process. */
+export async function removeWhole(path: string): Promise<void> {
+  writes += 1;
+  const going = `${path}~${process.pid}-${writes}`;
+  try {
+    await rename(path, going);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  await rm(going, { recursive: true, force: true });
 }
 
 export async function readJson<T>(path: string): Promise<T | undefined> {

@@ -31,7 +31,6 @@ async function claim({ bootId }: RunOrder): Promise<boolean> {
 }
 
 async function watch({
-  id,
   bootId,
   command,
   environment,
@@ -64,7 +63,7 @@ async function watch({
   // Now, while the program runs: after its end has been told nothing is written any more.
   flushCompileCache();
   const end = await ended;
-  while (killRun(id, process.pid) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (killRun(run, process.pid) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   if (end.cause !== 'start-failed') await closed;
   await log.close();
   await writeWhole('end', { end, endedAt: Date.now() });
