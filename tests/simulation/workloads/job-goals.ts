@@ -59,7 +59,7 @@ function countComplaint(job: Job, facts: GoalFacts): string | undefined {
   if (has(job, 'Complete') && succeeded < completions)
     return `is complete with ${succeeded} of ${completions}`;
   if (completionMode === 'Indexed' || isDisturbed(job, facts)) return undefined;
-  return successComplaint(job, facts) ?? failureComplaint(job);
+  return successComplaint(job, facts) ?? failureComplaint(job, facts);
 }
 
 function isDisturbed({ metadata }: Job, { users }: GoalFacts): boolean {
@@ -74,7 +74,9 @@ function successComplaint(job: Job, { safety }: GoalFacts): string | undefined {
   return isShort ? `has counted ${succeeded} successes of ${wanted}` : undefined;
 }
 
-function failureComplaint({ spec, status }: Job): string | undefined {
+/** Where requests come late, there may be pods that nobody knew of when they were asked for again. */
+function failureComplaint({ spec, status }: Job, { safety }: GoalFacts): string | undefined {
+  if (!safety.isExact) return undefined;
   const { backoffLimit = 6 } = spec;
   const { failed = 0 } = status ?? {};
   return failed > backoffLimit + 1 + mostParallel ? `says ${failed} failures of ${backoffLimit}` : undefined;

@@ -44,6 +44,11 @@ export class Safety {
     });
   }
 
+  /** Nothing that was asked for is carried out without the knowledge of who asked, so numbers hold. */
+  get isExact(): boolean {
+    return this.#options.isExact();
+  }
+
   look(): void {
     this.history.look();
     this.#lookAtRuns();

@@ -222,6 +222,21 @@ describe('a deployment', () => {
       { strategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: '50%' } } },
     ));
 
+  for (const paused of [false, true])
+    it(`scaled while it rolls, and to be recreated from now on${paused ? ', but paused' : ''}, it comes to its number`, () =>
+      withDeployment(async (world) => {
+        // Pods of the new template do not become ready, so there are some of both.
+        world.fate = (pod) => (pod.spec.containers[0]?.image === 'web:1' ? runs(pod) : undefined);
+        await setImage(world, 'web:2');
+        await world.until(async () => new Set(await imagesOf(world)).size === 2);
+        const strategy = { type: 'Recreate', rollingUpdate: null };
+        await world.change(resources.deployments, 'web', { spec: { replicas: 1, paused, strategy } });
+        await world.until(async () => (await world.pods()).length === 1);
+        world.fate = runs;
+        await world.change(resources.deployments, 'web', { spec: { paused: false } });
+        await world.until(async () => (await imagesOf(world)).join() === 'web:2');
+      }));
+
   it('keeps as many earlier sets as it is told to', () =>
     withDeployment(
       async (world) => {

@@ -74,8 +74,12 @@ function planAnnotations(deployment: Deployment, revisions: Revisions): Deployme
 
 function planReplicas(facts: DeploymentFacts, revisions: Revisions): DeploymentStep | undefined {
   const { deployment } = facts;
-  if (deployment.spec.paused || isScaled(deployment, revisions)) return planScale(deployment, revisions);
-  return isRolling(deployment) ? planRolling(deployment, revisions) : planRecreation(facts, revisions);
+  const { paused = false } = deployment.spec;
+  // Recreation knows how many pods each set is to have, also where two have some because it was rolling before.
+  if (!paused && !isRolling(deployment)) return planRecreation(facts, revisions);
+  return paused || isScaled(deployment, revisions)
+    ? planScale(deployment, revisions)
+    : planRolling(deployment, revisions);
 }
 
 /** Its number of pods was changed since its sets were scaled last. */
@@ -98,7 +102,7 @@ function planScale(deployment: Deployment, { newSet, oldSets }: Revisions): Depl
       deployment,
       activeOf(oldSets).map((set) => ({ set, replicas: 0 })),
     );
-  return isRolling(deployment) ? scale(deployment, proportionalScales(deployment, active)) : undefined;
+  return scale(deployment, proportionalScales(deployment, active));
 }
 
 function isSaturated(set: ReplicaSet, wanted: number): boolean {
