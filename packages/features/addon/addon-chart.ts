@@ -77,6 +77,14 @@ export function isOrphanOf(chart: HelmChart, { spec }: Addon): boolean {
   return (chart.metadata.ownerReferences ?? []).length === 0 && chart.spec?.chart === spec.chart;
 }
 
+/** It is being uninstalled for an add-on of the same name that is gone: this one's waits for that, and may have it tried again. */
+export function isLeftOf({ metadata }: HelmChart, addon: Addon): boolean {
+  const isOfEarlier = metadata.ownerReferences?.some(
+    ({ kind, name, uid }) => kind === 'Addon' && name === addon.metadata.name && uid !== addon.metadata.uid,
+  );
+  return metadata.deletionTimestamp !== undefined && isOfEarlier === true;
+}
+
 export function adopted(chart: HelmChart, addon: Addon): HelmChart {
   return { ...chart, metadata: { ...chart.metadata, ownerReferences: [ownerReference(addon)] } };
 }

@@ -67,6 +67,10 @@ describe('planAddon', () => {
   const newer = addon(true, 'AddonDeploySuccessful', { valuesContent: 'a: 2' });
   const going = chartFor(on, { deletionTimestamp: now });
   const foreign = chartFor(on, { ownerReferences: [{ apiVersion: '', kind: 'Other', name: 'x', uid: 'x' }] });
+  const left = chartFor(on, {
+    deletionTimestamp: now,
+    ownerReferences: [{ apiVersion: '', kind: 'Addon', name: 'web', uid: 'earlier' }],
+  });
   const removal = { ...going, status: { jobName: 'helm-delete-web' } };
   const stuck = (reason: string, message: string): HelmChart => ({
     ...chart,
@@ -191,6 +195,25 @@ describe('planAddon', () => {
       'AddonDisabling failing HookFailed',
     ],
     ['its chart was deleted by hand', { addon: deployed }, 'AddonEnabling in-progress, create-chart'],
+    [
+      'a chart of an earlier one of its name is being uninstalled',
+      { addon: on, chart: left },
+      'AddonDisabling in-progress',
+    ],
+    [
+      'the same, disabled, and that has failed',
+      { addon: addon(false), chart: left, job: job(left, 'Failed', 'helm-delete-web') },
+      'AddonDisabling failed DeadlineExceeded',
+    ],
+    [
+      'the same, and it is to be tried again',
+      {
+        addon: addon(false, 'AddonDisabling', {}, { [retryAnnotation]: '2' }),
+        chart: left,
+        job: job(left, 'Failed', 'helm-delete-web'),
+      },
+      'AddonDisabling in-progress, update-chart',
+    ],
     ['its chart is that of others', { addon: on, chart: foreign }, 'AddonEnabling failed ChartOfOthers'],
     [
       "its chart is nobody's",

@@ -7,6 +7,7 @@ import {
   adopted,
   changedChart,
   chartOf,
+  isLeftOf,
   isOrphanOf,
   isOwnedBy,
   retriedChart,
@@ -101,7 +102,7 @@ function enablingProblem(
       nature: 'fault',
       wayOut: 'correct the annotation, or set valuesContent',
     };
-  if (chart && !isOwnedBy(chart, addon) && !isOrphanOf(chart, addon))
+  if (chart && !isOwnedBy(chart, addon) && !isOrphanOf(chart, addon) && !isLeftOf(chart, addon))
     return {
       reason: 'ChartOfOthers',
       text: 'the HelmChart of its name exists and is owned by someone else, cannot proceed',
@@ -178,7 +179,7 @@ function planDisabled(facts: AddonFacts): AddonPlan {
     step: none,
   });
   if (!chart) return done();
-  if (!isOwnedBy(chart, addon)) {
+  if (!isOwnedBy(chart, addon) && !isLeftOf(chart, addon)) {
     const { namespace, name } = identityOf(addon);
     return done(`the HelmChart ${namespace}/${name} is owned by someone else and stays`);
   }
@@ -192,7 +193,8 @@ function planDisabled(facts: AddonFacts): AddonPlan {
 
 /** Its chart is being uninstalled; whatever is wanted comes after that. */
 function planEnding({ addon, job }: AddonFacts, chart: HelmChart): AddonPlan {
-  const retried = isOwnedBy(chart, addon) ? retriedChart(chart, addon) : undefined;
+  const mayRetry = isOwnedBy(chart, addon) || isLeftOf(chart, addon);
+  const retried = mayRetry ? retriedChart(chart, addon) : undefined;
   if (retried)
     return {
       state: 'AddonDisabling',
