@@ -162,6 +162,12 @@ export const helmFailures: readonly HelmFailure[] = [
     wayOut: 'there is nothing to do: it came late, and what is wanted now follows',
   },
   {
+    exitCode: 84,
+    reason: 'ReleaseOfOthers',
+    nature: 'fault',
+    wayOut: 'take that release away with helm uninstall, or give this one another name, or set takeOwnership',
+  },
+  {
     exitCode: 143,
     reason: 'Interrupted',
     nature: 'transient',

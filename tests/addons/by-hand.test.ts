@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { AddonHost, addonsAreMissing, namespace } from './addon-host.ts';
 
+const smallPath = fileURLToPath(new URL('./small-chart', import.meta.url));
 const name = 'pages';
 
 it(
@@ -25,7 +27,18 @@ it(
       };
       const place = ['--namespace', namespace];
 
+      const small = join(host.directory, 'small-1.0.0.tgz');
+      await host.helm('package', smallPath, '--destination', host.directory);
+      await host.helm('install', name, small, ...place);
       await host.make(name, { valuesContent: 'text: first', enabled: true });
+      await says(
+        /^ReleaseOfOthers: a release pages of the chart small is there already, made by hand; [^]*helm uninstall/,
+      );
+      await host.change(name, { enabled: false });
+      await host.reaches(name, 'AddonDisabled');
+      assert.deepEqual(await host.releases(), ['small-1.0.0 deployed']);
+      await host.helm('uninstall', name, ...place);
+      await host.change(name, { enabled: true });
       await host.reaches(name, 'AddonDeploySuccessful');
       await host.change(name, { valuesContent: 'text: second' });
       await serves('second');

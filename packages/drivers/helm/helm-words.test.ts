@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { helmFailures } from '@sheaf/ports';
 import { failureOf, type Phase } from './failure-words.ts';
+import { chartName, isNamed } from './foreign-release.ts';
 import { readOrder } from './operation-order.ts';
 import { planRelease } from './release-plan.ts';
 
@@ -46,6 +47,20 @@ describe('planRelease', () => {
   ];
   for (const [name, order, release, step] of cases)
     it(`${name}: ${step}`, () => assert.equal(planRelease(order, release), step));
+});
+
+it('the name of a chart is found in what Helm tells, and in each place that names it', () => {
+  assert.equal(chartName('apiVersion: v2\nname: "web-ui"\nversion: 1.0.0\n'), 'web-ui');
+  const places = [
+    'web',
+    'https://charts.example/web-1.0.0.tgz',
+    'oci://registry.example/charts/web',
+    'other',
+  ];
+  assert.deepEqual(
+    places.map((place) => isNamed(place, 'web')),
+    [true, true, true, false],
+  );
 });
 
 it('each cause has an exit code of its own', () => {

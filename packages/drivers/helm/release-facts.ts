@@ -26,12 +26,15 @@ async function factsOf(account: Account, order: OperationOrder): Promise<Release
   const newest = revisions.at(-1);
   if (!newest) return { status: undefined, revision: 0, isOfOrder: false, hasDeployed: false, wasCut: false };
   const { status, hash, number: revision } = newest;
+  const records = recordsPath(order);
+  const isForeign = !revisions.some((each) => each.hash !== undefined);
   return {
     status,
     revision,
+    ...(isForeign && { foreignChart: await chartOf(account, records, newest) }),
     isOfOrder: status === 'deployed' && hash === releaseHash(order.configHash),
     hasDeployed: revisions.some((each) => each.status === 'deployed' || each.status === 'superseded'),
-    wasCut: status === 'failed' && (await wasCut(account, recordsPath(order), newest)),
+    wasCut: status === 'failed' && (await wasCut(account, records, newest)),
   };
 }
 
@@ -64,13 +67,25 @@ interface Stored {
   readonly data?: { readonly release?: string };
 }
 
-async function wasCut(account: Account, records: string, { name }: Revision): Promise<boolean> {
+interface StoredRelease {
+  readonly info?: { readonly description?: string };
+  readonly chart?: { readonly metadata?: { readonly name?: string } };
+}
+
+async function wasCut(account: Account, records: string, revision: Revision): Promise<boolean> {
+  const { info } = await readStored(account, records, revision);
+  return /context canceled/.test(info?.description ?? '');
+}
+
+async function chartOf(account: Account, records: string, revision: Revision): Promise<string> {
+  const { chart } = await readStored(account, records, revision);
+  return chart?.metadata?.name ?? '';
+}
+
+async function readStored(account: Account, records: string, { name }: Revision): Promise<StoredRelease> {
   const { data } = JSON.parse(await readPath(account, `${records}/${name}`)) as Stored;
   const stored = data?.release ?? '';
   // A Secret wraps what Helm has written once more.
   const text = records.endsWith('secrets') ? Buffer.from(stored, 'base64').toString('latin1') : stored;
-  const release = JSON.parse(gunzipSync(Buffer.from(text, 'base64')).toString('utf8')) as {
-    readonly info?: { readonly description?: string };
-  };
-  return /context canceled/.test(release.info?.description ?? '');
+  return JSON.parse(gunzipSync(Buffer.from(text, 'base64')).toString('utf8')) as StoredRelease;
 }

@@ -6,6 +6,8 @@ export interface ReleaseFacts {
   readonly status: string | undefined;
   /** Its number; 0: there is none. */
   readonly revision: number;
+  /** The chart of a release that was made by hand alone. */
+  readonly foreignChart?: string;
   /** It was made by the very same order. */
   readonly isOfOrder: boolean;
   /** An earlier revision was deployed: there is something to go back to. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { releaseHash, releaseHashLabel, releaseRevisionLabel } from '@sheaf/ports/helm';
 import { chartArchive, type RunPlaces } from './chart-archive.ts';
 import { failureNamed } from './failure-words.ts';
+import { mayTakeOn } from './foreign-release.ts';
 import { HelmError, type HelmSession, unusable } from './helm-session.ts';
 import type { OperationOrder } from './operation-order.ts';
 import { readAccount } from './pod-account.ts';
@@ -29,9 +30,13 @@ export async function workOnRelease(
   { helm, places, server, onChart }: ReleaseWork,
 ): Promise<void> {
   const account = await readAccount({ root: places.root, server });
+  let fetched: Promise<string> | undefined;
+  const archiveOf = (): Promise<string> => (fetched ??= chartArchive(helm, order, places));
   for (let count = 0; count < mostSteps; count++) {
     const facts = await readRelease(account, order);
+    const { foreignChart: chart } = facts;
     const step = planRelease(order, facts);
+    if (chart !== undefined && !(await mayTakeOn(helm, { order, chart, archive: archiveOf }))) return;
     switch (step) {
       case 'nothing':
         return;
@@ -51,7 +56,7 @@ export async function workOnRelease(
         break;
       case 'upgrade': {
         // Nothing is taken away or begun for a chart that cannot be had.
-        const archive = await chartArchive(helm, order, places);
+        const archive = await archiveOf();
         onChart(archive);
         await helm.call(await upgradeArguments(order, places, { archive, revision: facts.revision + 1 }), {
           phase: 'release',
