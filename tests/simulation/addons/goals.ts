@@ -28,20 +28,11 @@ function complaintOf(addon: Addon, facts: GoalFacts): string | undefined {
   return addon.spec.enabled ? missingOf(addon, facts) : leftOf(addon, facts);
 }
 
-function leftOf(addon: Addon, { objects, world }: GoalFacts): string | undefined {
+function leftOf(addon: Addon, { world }: GoalFacts): string | undefined {
   const state = addon.status?.status ?? '';
   if (state !== 'AddonDisabled') return `is to be off, and is ${state} ${wordsOf(addon)}`;
   const release = world.releases.get(keyOf(addon));
-  if (!release || isOfEarlierAddon(objects, addon)) return undefined;
-  return `is off, and its release is ${release.status}`;
-}
-
-/** An add-on of this name was deleted, and its chart cannot go: it names its fault itself. */
-function isOfEarlierAddon(objects: Objects, { metadata }: Addon): boolean {
-  const chart = objects.all(resources.helmCharts).find((each) => each.metadata.name === metadata.name);
-  const isOwn = chart?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid);
-  const told = chart?.status?.conditions?.find(({ type }) => type === 'Deployed')?.message ?? '';
-  return chart !== undefined && !isOwn && told.includes('needs someone: ');
+  return release && `is off, and its release is ${release.status}`;
 }
 
 function missingOf(addon: Addon, { objects, world }: GoalFacts): string | undefined {
