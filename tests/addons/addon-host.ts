@@ -210,7 +210,8 @@ export class AddonHost {
 
   async #describe(): Promise<string> {
     const { items } = await this.client.list(resources.addons, { namespace });
-    return JSON.stringify(items.map(({ metadata, status }) => [metadata.name, status]));
+    const states = items.map(({ metadata, status }) => [metadata.name, status]);
+    return JSON.stringify({ states, remains: await this.remains() });
   }
 
   async #end(): Promise<void> {

@@ -21,7 +21,7 @@ const validating = resource(
 );
 const onConfigMaps = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'] };
 
-type Answer = (request: JsonObject) => JsonObject;
+type Answer = (request: JsonObject) => JsonObject | Promise<JsonObject>;
 
 const allow: Answer = () => ({ allowed: true });
 const patchWith =
@@ -44,17 +44,17 @@ describe('admission webhooks', () => {
   let hooks = new Map<string, Answer>();
   let calls: { readonly target: WebhookTarget; readonly review: JsonObject }[] = [];
 
-  const webhookClient: WebhookClient = (target, body) => {
+  const webhookClient: WebhookClient = async (target, body) => {
     const review = JSON.parse(body) as JsonObject;
     calls.push({ target, review });
     const answer = hooks.get(new URL(target.url).pathname.slice(1));
-    if (!answer) return Promise.reject(new Error('connection refused'));
+    if (!answer) throw new Error('connection refused');
     const request = review['request'] as JsonObject;
-    const response = { uid: request['uid'] ?? '', ...answer(request) };
-    return Promise.resolve({
+    const response = { uid: request['uid'] ?? '', ...(await answer(request)) };
+    return {
       status: 200,
       body: JSON.stringify({ apiVersion: review['apiVersion'], kind: 'AdmissionReview', response }),
-    });
+    };
   };
 
   before(async () => (test = await startAdmissionServer({ webhookClient })));
@@ -270,5 +270,25 @@ describe('admission webhooks', () => {
       body: JSON.stringify({ metadata: { name: 'warned' } }),
     });
     assert.match(answer.headers['warning'] ?? '', /mind the gap/);
+  });
+
+  it('tells no warnings of a state that somebody else has changed meanwhile', async () => {
+    const { metadata } = await make();
+    await install(mutating, 'm', [webhook('m')]);
+    const target = `/api/v1/namespaces/default/configmaps/${metadata.name}`;
+    const patch = (data: object): ReturnType<typeof test.client.send> =>
+      test.client.send({
+        method: 'PATCH',
+        target,
+        headers: { 'content-type': 'application/merge-patch+json' },
+        body: JSON.stringify({ data }),
+      });
+    const sayings = ['it was so', '', 'it is so'];
+    hooks.set('m', async () => {
+      const saying = sayings.shift() ?? '';
+      if (saying === 'it was so') await patch({ other: 'quicker' });
+      return { allowed: true, warnings: saying === '' ? [] : [saying] };
+    });
+    assert.equal((await patch({ own: 'slower' })).headers['warning'], '299 - "it is so"');
   });
 });

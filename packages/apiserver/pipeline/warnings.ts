@@ -13,6 +13,16 @@ export class Warnings {
     if (this.#texts.size < totalLimit) this.#texts.add(text);
   }
 
+  /** What has been said so far. */
+  mark(): number {
+    return this.#texts?.size ?? 0;
+  }
+
+  /** Takes back what was said after a mark. */
+  returnTo(mark: number): void {
+    if (this.#texts && this.#texts.size > mark) this.#texts = new Set([...this.#texts].slice(0, mark));
+  }
+
   /** Header values, ready to send. */
   headers(): readonly string[] {
     if (!this.#texts) return noTexts;

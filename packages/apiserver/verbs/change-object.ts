@@ -46,7 +46,10 @@ export async function changeObject(
   let rehearsed: ServedObject | undefined;
   let last: KubeObject | undefined;
   const lifetime = new DisposableStore();
+  const said = context.warnings.mark();
   const attempt = async (entry: Entry): Promise<Attempt> => {
+    // What was said of a state that is not the newest any more may be untrue.
+    context.warnings.returnTo(said);
     const next = await nextObject(context, resource, { ...input, entry, lifetime });
     last = next;
     if (!input.options.dryRun) return attemptFor(resource, next, entry);
