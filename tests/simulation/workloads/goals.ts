@@ -117,8 +117,8 @@ function claimComplaints({ objects }: GoalFacts): readonly string[] {
       const pod = objects
         .all(resources.pods)
         .find((each) => isOfPlace(each, claim.metadata.namespace, `${leaving}-${place}`));
-      // Pods that were let go keep their claims.
-      const isKept = pod !== undefined && !(set && isOwnedBy(pod, set));
+      // Pods that were let go keep their claims, and so do those that are too many while their set is held up.
+      const isKept = pod !== undefined;
       // One that never had a pod waits for the end of its set.
       return !isKept && !(set && (placesOf(set).includes(place) || isOwnedBy(claim, set)));
     })
