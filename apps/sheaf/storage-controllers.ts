@@ -1,5 +1,5 @@
 import type { ApiExtensions } from '@sheaf/api';
-import { type Clock, type Logger, type Random, toError } from '@sheaf/base';
+import type { Clock, Random } from '@sheaf/base';
 import type { Client } from '@sheaf/client';
 import { extend as extendByDataVolumes, register as registerDataVolume } from '@sheaf/features/data-volume';
 import {
@@ -15,6 +15,7 @@ import {
   register as registerSnapshot,
 } from '@sheaf/features/volume-snapshot';
 import type { Manager } from '@sheaf/runtime';
+import { type Bound, installBounded } from './install-bounded.ts';
 import type { MachineHost } from './machine-host.ts';
 
 interface StorageSurroundings {
@@ -48,22 +49,10 @@ export function registerStorageControllers(
   registerSnapshot(manager, { volumes, hypervisor, memories });
 }
 
-/**
- * Makes the classes of volumes and snapshots that are missing, so that a claim which comes with the first request finds the default
- * one. Never fails, and takes `boundMs` at most: their controllers keep at it.
- */
-export async function installStorage(
-  client: Client,
-  { clock, logger, boundMs }: { readonly clock: Clock; readonly logger: Logger; readonly boundMs: number },
-): Promise<void> {
-  const stop = new AbortController();
-  const timer = clock.schedule(boundMs, () => stop.abort(new Error('the server starts without them')));
-  try {
-    await ensureStorage(client, stop.signal);
-    await ensureSnapshotClasses(client, stop.signal);
-  } catch (error) {
-    logger.warn('storage classes could not be made', { cause: toError(error) });
-  } finally {
-    timer.dispose();
-  }
+/** The classes of volumes and snapshots that are missing, so that a claim which comes with the first request finds the default one. */
+export async function installStorage(client: Client, bound: Bound): Promise<void> {
+  await installBounded(bound, 'storage classes', async (signal) => {
+    await ensureStorage(client, signal);
+    await ensureSnapshotClasses(client, signal);
+  });
 }

@@ -1,4 +1,3 @@
-import { type Clock, type Logger, toError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
 import { makePackaged, register as registerAddon } from '@sheaf/features/addon';
 import { register as registerHelmChart } from '@sheaf/features/helm-chart';
@@ -14,6 +13,7 @@ import {
 } from '@sheaf/features/workload';
 import type { ProxyBackend } from '@sheaf/ports';
 import type { Manager } from '@sheaf/runtime';
+import { type Bound, installBounded } from './install-bounded.ts';
 import type { MachineHost } from './machine-host.ts';
 import { clusterDomain, nameAddress } from './service-network.ts';
 
@@ -53,23 +53,11 @@ export function registerWorkloadControllers(
   });
 }
 
-/**
- * Makes the add-ons that come with the release, so that whoever looks first sees all of them. Never fails, and takes `boundMs` at
- * most: their controller keeps at it.
- */
-export async function installAddons(
-  client: Client,
-  { clock, logger, boundMs }: { readonly clock: Clock; readonly logger: Logger; readonly boundMs: number },
-): Promise<void> {
-  const stop = new AbortController();
-  const timer = clock.schedule(boundMs, () => stop.abort(new Error('the server starts without them')));
-  try {
-    await makePackaged(client, stop.signal);
-  } catch (error) {
-    logger.warn('the packaged add-ons could not be made', { cause: toError(error) });
-  } finally {
-    timer.dispose();
-  }
+/** The add-ons that come with the release, so that whoever looks first sees all of them. */
+export async function installAddons(client: Client, bound: Bound): Promise<void> {
+  await installBounded(bound, 'the packaged add-ons', async (signal) => {
+    await makePackaged(client, signal);
+  });
 }
 
 /** Services are reached where pods run. */

@@ -6,7 +6,7 @@ import { failureNamed } from './failure-words.ts';
 import { mayTakeOn } from './foreign-release.ts';
 import { HelmError, type HelmSession, unusable } from './helm-session.ts';
 import type { OperationOrder } from './operation-order.ts';
-import { readAccount } from './pod-account.ts';
+import type { Account } from './pod-account.ts';
 import { readRelease } from './release-facts.ts';
 import { planRelease, type ReleaseFacts } from './release-plan.ts';
 
@@ -18,8 +18,7 @@ const mostSteps = 8;
 export interface ReleaseWork {
   readonly helm: HelmSession;
   readonly places: RunPlaces;
-  /** `HOST:PORT` of the API. */
-  readonly server: string;
+  readonly account: Account;
   /** Is told the archive of the chart before it is installed. */
   readonly onChart: (archive: string) => void;
 }
@@ -27,9 +26,8 @@ export interface ReleaseWork {
 /** Brings the release to where the order wants it, step by step, looking at it before each. @throws HelmError */
 export async function workOnRelease(
   order: OperationOrder,
-  { helm, places, server, onChart }: ReleaseWork,
+  { helm, places, account, onChart }: ReleaseWork,
 ): Promise<void> {
-  const account = await readAccount({ root: places.root, server });
   let fetched: Promise<string> | undefined;
   const archiveOf = (): Promise<string> => (fetched ??= chartArchive(helm, order, places));
   for (let count = 0; count < mostSteps; count++) {

@@ -13,7 +13,7 @@ import { HelmError, HelmSession } from './helm-session.ts';
 import { hookLog } from './hook-log.ts';
 import { checkIsWanted } from './operation-fence.ts';
 import { type OperationOrder, OrderError, readOrder } from './operation-order.ts';
-import { readAccount } from './pod-account.ts';
+import { type Account, readAccount } from './pod-account.ts';
 import { lockRelease } from './release-lock.ts';
 import { workOnRelease } from './release-work.ts';
 
@@ -35,7 +35,8 @@ async function run(): Promise<string> {
   const lock = await lockRelease([server, order.targetNamespace, order.name]);
   if (!lock)
     throw new HelmError(failureNamed('ReleaseBusy'), `another operation works on the release ${order.name}`);
-  await checkIsWanted(await readAccount({ root: places.root, server }), order);
+  const account = await readAccount({ root: places.root, server });
+  await checkIsWanted(account, order);
   await writeKubeconfig({ root: places.root, work, server });
   const session = {
     program,
@@ -50,8 +51,8 @@ async function run(): Promise<string> {
     const definitions = definitionsIn(new HelmSession(session), archive).catch(untold);
     words = definitions.then(definitionsWords);
   };
-  await workOnRelease(order, { helm, places, server, onChart }).catch((error: unknown) =>
-    toldWithHook(error, { server, order }),
+  await workOnRelease(order, { helm, places, account, onChart }).catch((error: unknown) =>
+    toldWithHook(error, { account, order }),
   );
   lock.dispose();
   return words;
@@ -72,10 +73,9 @@ async function leaveWords(words: string): Promise<void> {
 /** Helm says that a hook has failed; why is in the hook's own log. @throws HelmError */
 async function toldWithHook(
   error: unknown,
-  { server, order }: { readonly server: string; readonly order: OperationOrder },
+  { account, order }: { readonly account: Account; readonly order: OperationOrder },
 ): Promise<never> {
   if (!(error instanceof HelmError) || error.failure.reason !== 'HookFailed') throw error;
-  const account = await readAccount({ root: places.root, server });
   const log = await hookLog(account, { namespace: order.targetNamespace, words: error.message });
   throw new HelmError(error.failure, [error.message, ...log, ...withoutHooks(order)].join('\n'));
 }

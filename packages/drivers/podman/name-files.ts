@@ -1,6 +1,6 @@
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SandboxDns, SandboxSpec } from '@sheaf/ports';
+import { resolverText, type SandboxSpec } from '@sheaf/ports';
 import { engineName } from './engine-names.ts';
 
 /** What the files for the names of hosts say. */
@@ -79,14 +79,5 @@ function ownLines(address: string, { hostname, domain }: SandboxNames): string {
     '127.0.0.1\tlocalhost',
     '::1\tlocalhost ip6-localhost ip6-loopback',
     [address, ...new Set([...whole, hostname, short])].join('\t'),
-  ].join('\n');
-}
-
-function resolverText({ servers, searches, options }: SandboxDns): string {
-  return [
-    ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
-    ...servers.map((server) => `nameserver ${server}`),
-    ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
-    '',
   ].join('\n');
 }

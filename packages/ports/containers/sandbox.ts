@@ -22,6 +22,16 @@ export interface SandboxDns {
   readonly options: readonly string[];
 }
 
+/** The file itself. */
+export function resolverText({ servers, searches, options }: SandboxDns): string {
+  return [
+    ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
+    ...servers.map((server) => `nameserver ${server}`),
+    ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
+    '',
+  ].join('\n');
+}
+
 /** Images of this registry are programs of the host. There is no such registry. */
 export const hostProgramRegistry = 'sheaf.local/';
 

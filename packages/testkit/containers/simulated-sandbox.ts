@@ -1,4 +1,4 @@
-import type { SandboxDns, SandboxObservation, SandboxSpec } from '@sheaf/ports';
+import { resolverText, type SandboxDns, type SandboxObservation, type SandboxSpec } from '@sheaf/ports';
 import type { SimulatedContainer } from './simulated-container.ts';
 
 /** One sandbox of a simulated host. */
@@ -46,7 +46,7 @@ export class SimulatedSandbox {
   }
 
   #nameFile(path: string): string | undefined {
-    if (path === '/etc/resolv.conf') return resolverFile(this.spec.dns ?? hostDns);
+    if (path === '/etc/resolv.conf') return resolverText(this.spec.dns ?? hostDns);
     if (path !== '/etc/hosts') return undefined;
     const { hosts = [], hostname, domain } = this.spec;
     const names = domain === undefined ? [hostname] : [`${hostname}.${domain}`, hostname];
@@ -68,12 +68,3 @@ export class SimulatedSandbox {
 }
 
 const hostDns: SandboxDns = { servers: ['192.0.2.1'], searches: [], options: [] };
-
-function resolverFile({ servers, searches, options }: SandboxDns): string {
-  return [
-    ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
-    ...servers.map((server) => `nameserver ${server}`),
-    ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
-    '',
-  ].join('\n');
-}

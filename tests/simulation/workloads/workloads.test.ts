@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Mirror } from '../mirrored-server.ts';
 import { assertSameSteps, itFindsPlanted } from '../planted.fixture.ts';
 import { runSchedules } from '../pool.ts';
-import type { SubjectName } from '../subjects.ts';
+import { runSchedule, type SubjectName } from '../subjects.ts';
 import { belongings, ground } from './kinds.ts';
 import type { PlantedFault } from './planted-faults.ts';
 import { runMirroredSchedule } from './schedule.ts';
@@ -14,6 +14,7 @@ const longSchedules = 30;
 const mirroredSchedules = 6;
 const plantedSchedules = 1500;
 const subject: SubjectName = 'light-workloads';
+const found = [1_018_661, 1_059_525, 1_063_921, 2_008_826, 2_058_655, 2_134_588, 2_307_449, 2_718_315];
 
 describe('workloads under random schedules', () => {
   it('have as many pods as they ask for and never more than they allow, and end as they are wanted', async () => {
@@ -24,6 +25,11 @@ describe('workloads under random schedules', () => {
   it('do so on the API server itself', async () => {
     const { failed } = await runSchedules({ subject: 'workloads', schedules: longSchedules, seed: 1 });
     assert.deepEqual(failed, []);
+  });
+
+  it('find nothing any more where long runs have found something', async () => {
+    for (const seed of found)
+      assert.deepEqual([seed, (await runSchedule(subject, { seed })).complaints], [seed, []]);
   });
 
   it('take the same steps again for the same seed, whatever was run before', () => assertSameSteps(subject));

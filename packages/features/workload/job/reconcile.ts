@@ -2,7 +2,15 @@ import { timestampOf } from '@sheaf/api';
 import type { Job, JobCondition } from '@sheaf/api/workload/index';
 import { type Clock, toError } from '@sheaf/base';
 import { type Client, resources } from '@sheaf/client';
-import { again, done, type EventRecorder, type ObjectCache, type ReconcileResult } from '@sheaf/runtime';
+import {
+  again,
+  done,
+  type EventRecorder,
+  type ObjectCache,
+  parseKey,
+  type ReconcileResult,
+  type WrittenObjects,
+} from '@sheaf/runtime';
 import type { Owner } from '../pods/owned-objects.ts';
 import type { OwnedPods } from '../pods/owned-pods.ts';
 import { takePodStep } from '../pods/pod-step.ts';
@@ -17,6 +25,8 @@ export interface JobParts {
   readonly clock: Clock;
   readonly recorder: EventRecorder;
   readonly jobs: ObjectCache<Job>;
+  /** With the statuses that this controller has written and the watch has not told yet: an end that was noted stays noted. */
+  readonly written: WrittenObjects<Job>;
   readonly pods: OwnedPods;
 }
 
@@ -26,7 +36,9 @@ export async function reconcileJob(
   key: string,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const job = parts.jobs.get(key);
+  if (!parts.jobs.get(key)) return done;
+  const { namespace, name } = parseKey(key);
+  const job = (await parts.written.list(namespace, signal)).find(({ metadata }) => metadata.name === name);
   if (!job) return done;
   const step = planJob(await readFacts(parts, job, signal));
   const problem = await takeStep(parts, { job, step }, signal).then(() => undefined, toError);
@@ -36,8 +48,9 @@ export async function reconcileJob(
   if (next) await writeStatus(parts, { job, next }, signal);
   if (problem) throw problem;
   // The watch tells of what was written, and wakes it.
-  if (next) return recheck(parts.pods.doubtInMs);
-  return step.action === 'none' ? recheck(recheckInMs(facts), parts.pods.doubtInMs) : again(0);
+  const doubts = [parts.pods.doubtInMs, parts.written.doubtInMs];
+  if (next) return recheck(...doubts);
+  return step.action === 'none' ? recheck(recheckInMs(facts), ...doubts) : again(0);
 }
 
 async function readFacts({ pods, clock }: JobParts, job: Job, signal: AbortSignal): Promise<JobFacts> {
@@ -73,11 +86,11 @@ async function expire(client: Client, { metadata }: Job, signal: AbortSignal): P
 }
 
 async function writeStatus(
-  { client, recorder }: JobParts,
+  { client, recorder, written }: JobParts,
   { job, next }: { readonly job: Job; readonly next: Job },
   signal: AbortSignal,
 ): Promise<void> {
-  await client.updateStatus(resources.jobs, next, { signal });
+  written.note(await client.updateStatus(resources.jobs, next, { signal }));
   const { namespace = '', name = '', uid = '' } = job.metadata;
   const about = { resource: resources.jobs, namespace, name, uid };
   for (const condition of changesOf(job, next)) {

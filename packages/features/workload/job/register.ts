@@ -1,6 +1,6 @@
 import type { Job, Pod } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
-import { EventRecorder, keyOf, type Manager, type ObjectCache } from '@sheaf/runtime';
+import { EventRecorder, keyOf, type Manager, type ObjectCache, WrittenObjects } from '@sheaf/runtime';
 import { OwnedPods } from '../pods/owned-pods.ts';
 import { controllerKeys } from '../pods/owner-keys.ts';
 import { controllerOf } from '../pods/ownership.ts';
@@ -21,6 +21,7 @@ export function register(manager: Manager): void {
     clock,
     recorder,
     jobs: jobs.cache,
+    written: new WrittenObjects({ client, clock, informer: jobs }),
     pods: new OwnedPods({ client, clock, recorder, pods, finalizer: trackingFinalizer }),
   };
   manager
