@@ -7,7 +7,11 @@ interface Document {
 
 /** Names of the definitions that a chart and its parts bring beside their release. @throws HelmError */
 export async function definitionsIn(helm: HelmSession, archive: string): Promise<readonly string[]> {
-  const text = await helm.call(['show', 'crds', archive], { phase: 'fetch', isQuestion: true });
+  const text = await helm.call(['show', 'crds', archive], {
+    phase: 'fetch',
+    isQuestion: true,
+    isPatient: true,
+  });
   return definitionNames(text);
 }
 

@@ -9,6 +9,11 @@ export interface HelmPlaces {
 }
 
 export const accountPath = 'var/run/secrets/kubernetes.io/serviceaccount';
+/**
+ * Helm lives for less than a second and throws away most of what it has made: collecting that as often as Go does by itself takes a
+ * quarter of its processor time. Where a chart is so large that it counts, it is collected all the same.
+ */
+const collection = { GOGC: '400', GOMEMLIMIT: '512MiB' };
 const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 /** Helm bears the name of its run: where what drives it is killed, it is ended before its end is told and another begins. */
 const passedOn = [...proxies, runVariable];
@@ -28,6 +33,7 @@ export function helmEnvironment({
   });
   return {
     ...Object.fromEntries(given),
+    ...collection,
     HOME: work,
     TMPDIR: work,
     PATH: '/nonexistent',

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import type { HelmFailure } from '@sheaf/ports';
 import { failureNamed, failureOf, type Phase } from './failure-words.ts';
 
@@ -26,6 +27,8 @@ export interface HelmCall {
   readonly input?: string;
   /** What it prints is an answer, not news. */
   readonly isQuestion?: boolean;
+  /** Others go first: it takes what they leave of the processors. */
+  readonly isPatient?: boolean;
   /** How long somebody else is waited for, and who that is. */
   readonly patience?: { readonly milliseconds: number; readonly asked: string };
 }
@@ -55,12 +58,13 @@ export class HelmSession {
   /** What Helm prints. @throws HelmError */
   async call(
     args: readonly string[],
-    { phase, input, patience, isQuestion = false }: HelmCall,
+    { phase, input, patience, isQuestion = false, isPatient = false }: HelmCall,
   ): Promise<string> {
     if (this.#isInterrupted) throw new HelmError(failureOf('release', 'context canceled'), 'interrupted');
     const { print, program, environment } = this.#options;
     print(`+ helm ${args.join(' ')}`);
     const child = spawn(program, args, { env: { ...environment }, stdio: ['pipe', 'pipe', 'pipe'] });
+    if (isPatient) yieldToOthers(child);
     this.#child = child;
     const printed = { out: '', err: '' };
     child.stdout.on('data', (bytes: Buffer) => (printed.out += bytes.toString()));
@@ -89,6 +93,11 @@ export class HelmSession {
     if (this.#isInterrupted) return new HelmError(failureOf('release', 'context canceled'), words);
     return words === '' ? silent(this.program, code) : new HelmError(failureOf(phase, words), words);
   }
+}
+
+function yieldToOthers({ pid }: ChildProcess): void {
+  // One that could not be started has no number.
+  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
 }
 
 /** Helm itself is at fault. */

@@ -32,6 +32,14 @@ function isTold({ status }: Pod): boolean {
   return status?.phase === 'Failed' || status?.phase === 'Succeeded';
 }
 
+/** By itself, and the API does not know yet. */
+export function hasJustEnded(facts: PodFacts): boolean {
+  const { pod, runs } = facts;
+  if (pod.metadata.deletionTimestamp !== undefined || isTold(pod)) return false;
+  const isQuiet = [...runs.values()].flat().every(({ observed }) => observed.state === 'ended');
+  return isQuiet && terminalPhase(facts) !== undefined;
+}
+
 /** How it has ended; `undefined` while it has not. A pod whose containers have not all run has not ended. */
 export function terminalPhase(facts: PodFacts): TerminalPhase | undefined {
   const { pod, sandboxes } = facts;

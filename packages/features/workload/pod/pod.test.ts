@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Container, ContainerStatus, Pod, PodSpec } from '@sheaf/api/workload/index';
 import { resources } from '@sheaf/client';
@@ -182,6 +183,15 @@ describe('a pod', () => {
       );
       await run(world, 'other', { restartPolicy: 'OnFailure', containers: [container('a', ['exit 0'])] });
       await world.until(async () => (await podOf(world, 'other')).status?.phase === 'Succeeded');
+    }));
+
+  it('is told to have ended before its network has gone', () =>
+    withPods(async (world) => {
+      await run(world, 'pod', { restartPolicy: 'Never', containers: [container('a', ['stay'])] });
+      await world.until(() => isReady(world));
+      world.containers.endSandbox = async (_id, signal) => void (await once(signal, 'abort'));
+      world.exit('pod', 'a', 0);
+      await world.until(async () => (await podOf(world)).status?.phase === 'Succeeded');
     }));
 
   it('goes through its init containers in their order, with sidecars beside', () =>

@@ -12,7 +12,7 @@ import type { ImageKeeper } from './image-keeper.ts';
 import { lastWordsOf } from './last-words.ts';
 import { type PodFacts, type PodStep, type ProbeFacts, planPod } from './plan.ts';
 import { type PodData, readPodData } from './pod-content.ts';
-import { deadlineInMs, deletedPhase, planEnd } from './pod-end.ts';
+import { deadlineInMs, deletedPhase, hasJustEnded, planEnd } from './pod-end.ts';
 import type { ProbeRunner } from './probe-runner.ts';
 import { isEphemeral, policyAfter, restartInMs } from './restart.ts';
 import { runsOf, sandboxesOf } from './run-ids.ts';
@@ -68,10 +68,16 @@ export async function reconcilePod(
 ): Promise<ReconcileResult> {
   const pod = parts.podOf(uid) ?? goneOf(uid);
   const outcome: Outcome = { problems: new Map(), waits: [], isSandboxStarted: false };
+  const seen = await observe(parts, { pod, prepared: undefined }, signal);
+  if (hasJustEnded(seen)) {
+    // Whoever waits for its end need not wait for its network and volumes to go.
+    outcome.waits.push(0);
+    return conclude(parts, { facts: seen, outcome }, signal);
+  }
   const data = await readPodData(parts.client, pod, signal);
   const prepared = await prepareVolumes(parts, { pod, data, outcome }, signal);
   const volumes = prepared?.state === 'ready' ? prepared.volumes : [];
-  let facts = await observe(parts, { pod, prepared }, signal);
+  let facts: PodFacts = { ...seen, ...(await volumeFacts(parts, { pod, prepared }, signal)) };
   let steps = await takeSteps(parts, { facts, data, volumes, outcome }, signal);
   if (outcome.isSandboxStarted) {
     // What is to run in it follows at once.
@@ -119,12 +125,23 @@ function addressesOf(
   return { hostAddress: hostAddresses()[0] ?? '', podAddresses: (status?.podIPs ?? []).map(({ ip }) => ip) };
 }
 
-async function observe(
-  parts: PodParts,
-  { pod, prepared }: { readonly pod: Pod; readonly prepared: VolumeOutcome | undefined },
+interface PreparedPod {
+  readonly pod: Pod;
+  readonly prepared: VolumeOutcome | undefined;
+}
+
+async function volumeFacts(
+  { volumes }: PodParts,
+  { pod, prepared }: PreparedPod,
   signal: AbortSignal,
-): Promise<PodFacts> {
-  const { volumes, probes, startHooks, clock } = parts;
+): Promise<Pick<PodFacts, 'areVolumesReady' | 'hasVolumes'>> {
+  const hasVolumes = (await volumes.pods(signal)).includes(identityOf(pod).uid);
+  return { areVolumesReady: prepared?.state === 'ready', hasVolumes };
+}
+
+async function observe(parts: PodParts, prepared: PreparedPod, signal: AbortSignal): Promise<PodFacts> {
+  const { probes, startHooks, clock } = parts;
+  const { pod } = prepared;
   const { uid } = identityOf(pod);
   const { sandboxes, containers } = await lookFor(parts, pod, signal);
   const runs = runsOf(uid, containers);
@@ -143,8 +160,7 @@ async function observe(
     pod,
     sandboxes: sandboxesOf(uid, sandboxes),
     runs,
-    areVolumesReady: prepared?.state === 'ready',
-    hasVolumes: (await volumes.pods(signal)).includes(uid),
+    ...(await volumeFacts(parts, prepared, signal)),
     probes: new Map(all.map((container) => [container.name, newest(container)])),
     isHookUnderWay: startHooks.isPodWaiting(uid),
     nowMs: clock.now(),
