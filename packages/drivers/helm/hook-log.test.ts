@@ -8,6 +8,10 @@ describe('the hook that Helm names', () => {
       'failed pre-install: 1 error occurred:\n\t* job web-check failed: BackoffLimitExceeded\n\n',
       { kind: 'job', name: 'web-check' },
     ],
+    [
+      'failed pre-install: resource Job/default/web-check not ready. status: Failed, message: Job Failed. failed: 1/1',
+      { kind: 'job', name: 'web-check' },
+    ],
     ['failed post-upgrade: pod web-check failed', { kind: 'pod', name: 'web-check' }],
     ['failed post-install: timed out waiting for the condition', undefined],
   ];

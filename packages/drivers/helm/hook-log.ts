@@ -38,9 +38,14 @@ interface Hook {
   readonly name: string;
 }
 
-/** Helm names it: `job web-check failed: BackoffLimitExceeded`, `pod web-check failed`. */
+/** In the words of Helm 3: `job web-check failed: BackoffLimitExceeded`; of Helm 4: `resource Job/default/web-check not ready`. */
+const namings = [
+  /\bresource (Job|Pod)\/[^/\s]+\/(\S+) not ready/,
+  /\b([Jj]ob|[Pp]od) ([a-z0-9][-a-z0-9.]*) failed/,
+];
+
 export function hookIn(words: string): Hook | undefined {
-  const found = /\b(job|pod) ([a-z0-9][-a-z0-9.]*) failed/i.exec(words);
+  const found = namings.map((naming) => naming.exec(words)).find((match) => match !== null);
   const [, kind = '', name = ''] = found ?? [];
   return found ? { kind: kind.toLowerCase() === 'pod' ? 'pod' : 'job', name } : undefined;
 }
