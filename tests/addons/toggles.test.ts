@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readLeftovers } from '@sheaf/api/addon/index';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import { AddonHost, addonsAreMissing, namespace } from './addon-host.ts';
 
@@ -61,14 +60,6 @@ async function toggle(host: AddonHost, last: boolean): Promise<void> {
   }
 }
 
-/** What is left, beside what the add-on lists: a wish may have come while Helm waited for a hook, whose Job stays then. */
-async function unlisted(host: AddonHost): Promise<readonly string[]> {
-  const listed = (readLeftovers(await host.addon(name)) ?? []).filter(({ kind }) => kind === 'Job');
-  const isListed = (remaining: string): boolean =>
-    listed.some((job) => remaining === job.name || remaining.startsWith(`${job.name}-`));
-  return (await host.remains()).filter((remaining) => !isListed(remaining));
-}
-
 describe('fifty wishes in ten seconds, with the real Helm and real containers', {
   skip: addonsAreMissing ?? false,
 }, () => {
@@ -84,7 +75,7 @@ describe('fifty wishes in ten seconds, with the real Helm and real containers', 
       await toggle(host, false);
       await host.reaches(name, 'AddonDisabled');
       assert.deepEqual(await host.releases(), []);
-      await host.until('nothing is left', async () => (await unlisted(host)).length === 0);
+      await host.until('nothing is left', async () => (await host.remains()).length === 0);
       assert.equal((await host.addon(name)).spec.enabled, false);
     }));
 });

@@ -4,8 +4,8 @@ import type { OperationOrder } from './operation-order.ts';
 
 export interface ForeignRelease {
   readonly order: OperationOrder;
-  /** The chart of a release that was made by hand. */
-  readonly chart: string;
+  /** The chart of a release that was made by hand alone; `undefined`: it was not. */
+  readonly chart: string | undefined;
   /** Gives the file with the chart that is to be installed. */
   readonly archive: () => Promise<string>;
 }
@@ -18,7 +18,7 @@ export async function mayTakeOn(
   helm: HelmSession,
   { order, chart, archive }: ForeignRelease,
 ): Promise<boolean> {
-  if (order.takesOwnership) return true;
+  if (chart === undefined || order.takesOwnership) return true;
   if (order.kind === 'delete') return order.chart === '' || isNamed(order.chart, chart);
   const text = await helm.call(['show', 'chart', await archive()], { phase: 'fetch', isQuestion: true });
   const own = chartName(text);

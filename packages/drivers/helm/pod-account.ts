@@ -54,15 +54,41 @@ export function unreadable(what: string, error: unknown): HelmError {
 const limitMs = 5000;
 
 /** What the server has under a path. @throws ApiError for another answer than 200, Error if there is none */
-export function readPath(
+export function readPath(account: Account, path: string, accept = 'application/json, */*'): Promise<string> {
+  return answerTo(account, { method: 'GET', path, headers: { accept }, body: '' });
+}
+
+/** Deletes the object under a path, and in the background what it owns, if it is this one. @throws ApiError, Error likewise */
+export async function deletePath(account: Account, path: string, uid: string): Promise<void> {
+  const body = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    propagationPolicy: 'Background',
+    preconditions: { uid },
+  });
+  // Node tells no length by itself where a method usually has no body, and nobody would read this one.
+  const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+  await answerTo(account, { method: 'DELETE', path, headers, body });
+}
+
+interface Question {
+  readonly method: 'GET' | 'DELETE';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const goodAnswers: ReadonlySet<number | undefined> = new Set([200, 202]);
+
+function answerTo(
   { server, token, authority }: Account,
-  path: string,
-  accept = 'application/json, */*',
+  { method, path, headers, body }: Question,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = request(`https://${server}${path}`, {
+      method,
       ca: authority,
-      headers: { authorization: `Bearer ${token}`, accept },
+      headers: { authorization: `Bearer ${token}`, ...headers },
       signal: AbortSignal.timeout(limitMs),
     });
     asked.once('error', reject);
@@ -72,10 +98,10 @@ export function readPath(
       answer.once('error', reject);
       answer.once('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
-        if (answer.statusCode === 200) resolve(text);
+        if (goodAnswers.has(answer.statusCode)) resolve(text);
         else reject(new ApiError(answer.statusCode));
       });
     });
-    asked.end();
+    asked.end(body);
   });
 }

@@ -3,6 +3,7 @@ import { releaseHash, releaseHashLabel } from '@sheaf/ports/helm';
 import type { OperationOrder } from './operation-order.ts';
 import { type Account, onlyMetadata, readPath, unreadable } from './pod-account.ts';
 import type { ReleaseFacts } from './release-plan.ts';
+import type { StoredHook } from './unfinished-hooks.ts';
 
 /** One revision, by the labels that Helm writes on its record. */
 interface Revision {
@@ -38,6 +39,17 @@ async function factsOf(account: Account, order: OperationOrder): Promise<Release
   };
 }
 
+/** What the newest revision says of its hooks. @throws HelmError */
+export async function readHooks(account: Account, order: OperationOrder): Promise<readonly StoredHook[]> {
+  try {
+    const newest = (await readRevisions(account, order)).at(-1);
+    const { hooks = [] } = newest ? await readStored(account, recordsPath(order), newest) : {};
+    return hooks;
+  } catch (error) {
+    throw unreadable(`the hooks of the release ${order.name}`, error);
+  }
+}
+
 function recordsPath({ driver, targetNamespace }: OperationOrder): string {
   return `/api/v1/namespaces/${targetNamespace}/${driver}s`;
 }
@@ -68,6 +80,7 @@ interface Stored {
 }
 
 interface StoredRelease {
+  readonly hooks?: readonly StoredHook[];
   readonly info?: { readonly description?: string };
   readonly chart?: { readonly metadata?: { readonly name?: string } };
 }

@@ -2,17 +2,20 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { releaseHash, releaseHashLabel, releaseRevisionLabel } from '@sheaf/ports/helm';
 import { chartArchive, type RunPlaces } from './chart-archive.ts';
+import { clearHooks } from './clear-hooks.ts';
 import { failureNamed } from './failure-words.ts';
 import { mayTakeOn } from './foreign-release.ts';
 import { HelmError, type HelmSession, unusable } from './helm-session.ts';
 import type { OperationOrder } from './operation-order.ts';
 import type { Account } from './pod-account.ts';
-import { readRelease } from './release-facts.ts';
-import { planRelease, type ReleaseFacts } from './release-plan.ts';
+import { readHooks, readRelease } from './release-facts.ts';
+import { planRelease, type ReleaseFacts, type ReleaseStep } from './release-plan.ts';
 
 const keptRevisions = 10;
 /** More steps than any leftover needs. */
 const mostSteps = 8;
+/** After these nobody knows any more what hooks were cut off. */
+const takesBack: ReadonlySet<ReleaseStep> = new Set(['uninstall', 'clear', 'rollback']);
 
 /** What an operation works with. */
 export interface ReleaseWork {
@@ -21,20 +24,23 @@ export interface ReleaseWork {
   readonly account: Account;
   /** Is told the archive of the chart before it is installed. */
   readonly onChart: (archive: string) => void;
+  /** A line of the log. */
+  readonly print: (line: string) => void;
 }
 
 /** Brings the release to where the order wants it, step by step, looking at it before each. @throws HelmError */
 export async function workOnRelease(
   order: OperationOrder,
-  { helm, places, account, onChart }: ReleaseWork,
+  { helm, places, account, onChart, print }: ReleaseWork,
 ): Promise<void> {
   let fetched: Promise<string> | undefined;
   const archiveOf = (): Promise<string> => (fetched ??= chartArchive(helm, order, places));
   for (let count = 0; count < mostSteps; count++) {
     const facts = await readRelease(account, order);
-    const { foreignChart: chart } = facts;
     const step = planRelease(order, facts);
-    if (chart !== undefined && !(await mayTakeOn(helm, { order, chart, archive: archiveOf }))) return;
+    if (!(await mayTakeOn(helm, { order, chart: facts.foreignChart, archive: archiveOf }))) return;
+    if (mayLeaveHooks(step, facts))
+      await clearHooks(account, { order, hooks: await readHooks(account, order), print });
     switch (step) {
       case 'nothing':
         return;
@@ -64,6 +70,11 @@ export async function workOnRelease(
     }
   }
   throw unusable(`${helm.program} ends well, and the release ${order.name} does not come to rest`);
+}
+
+/** What is deployed has come through its hooks. */
+function mayLeaveHooks(step: ReleaseStep, { status }: ReleaseFacts): boolean {
+  return takesBack.has(step) && status !== 'deployed';
 }
 
 /** That a program ends well does not make it Helm. */

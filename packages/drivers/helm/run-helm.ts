@@ -51,7 +51,8 @@ async function run(): Promise<string> {
     const definitions = definitionsIn(new HelmSession(session), archive).catch(untold);
     words = definitions.then(definitionsWords);
   };
-  await workOnRelease(order, { helm, places, account, onChart }).catch((error: unknown) =>
+  const { print } = session;
+  await workOnRelease(order, { helm, places, account, onChart, print }).catch((error: unknown) =>
     toldWithHook(error, { account, order }),
   );
   lock.dispose();
