@@ -168,6 +168,13 @@ export const helmFailures: readonly HelmFailure[] = [
     wayOut: 'take that release away with helm uninstall, or give this one another name, or set takeOwnership',
   },
   {
+    exitCode: 85,
+    reason: 'FieldsOfOthers',
+    nature: 'fault',
+    wayOut:
+      'leave these fields to whoever has set them, or take them back with forceConflicts in the HelmChartConfig of its name',
+  },
+  {
     exitCode: 143,
     reason: 'Interrupted',
     nature: 'transient',

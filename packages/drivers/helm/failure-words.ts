@@ -32,6 +32,7 @@ const releaseRules: readonly Rule[] = [
     'HookFailed',
   ],
   [/because it is being terminated/i, 'NamespaceTerminating'],
+  [/conflict occurred while applying|Apply failed with \d+ conflict/i, 'FieldsOfOthers'],
   [/invalid ownership metadata|cannot be imported into the current release/i, 'ObjectsOfOthers'],
   [
     /cluster unreachable|connection refused|no route to host|network is unreachable|i\/o timeout|TLS handshake/i,

@@ -97,6 +97,11 @@ describe('the words of Helm', () => {
       'create: failed to create: Secret "sh.helm.release.v1.big.v1" is invalid: data: Too long: may not be more than 1048576 bytes',
       'ReleaseTooLarge',
     ],
+    [
+      'release',
+      'conflict occurred while applying object default/web apps/v1, Kind=Deployment: Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas',
+      'FieldsOfOthers',
+    ],
     ['release', '1 error occurred:\n\t* job web-pre-delete failed: BackoffLimitExceeded', 'HookFailed'],
     [
       'release',
@@ -147,6 +152,8 @@ describe('readOrder', () => {
       '--create-namespace',
       '--version',
       '1',
+      '--server-side=auto',
+      '--force-conflicts',
       '--set',
       'a=1',
       '--set-string',
@@ -170,11 +177,14 @@ describe('readOrder', () => {
       passesCredentials: false,
       createsNamespace: true,
       takesOwnership: false,
+      serverSide: 'auto',
+      forcesConflicts: true,
       set: ['--set', 'a=1', '--set-string', 'b=x'],
     });
   });
 
   const refused: readonly [readonly string[], Readonly<Record<string, string>>, RegExp][] = [
+    [['install', '--server-side=maybe'], variables, /--server-side=maybe is not passed on/],
     [['template'], variables, /install or delete/],
     [['install', '--post-renderer', '/bin/sh'], variables, /--post-renderer is not passed on/],
     [['install', '--set-file', 'a=/etc/shadow'], variables, /--set-file is not passed on/],

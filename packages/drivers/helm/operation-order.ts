@@ -1,3 +1,5 @@
+type ServerSide = 'true' | 'false' | 'auto';
+
 /** What a container asks of Helm, in the words of klipper-helm: arguments and variables. */
 export interface OperationOrder {
   readonly kind: 'install' | 'delete';
@@ -18,6 +20,9 @@ export interface OperationOrder {
   readonly passesCredentials: boolean;
   readonly createsNamespace: boolean;
   readonly takesOwnership: boolean;
+  /** How Helm 4 applies objects; Helm 3 knows one way alone. */
+  readonly serverSide: ServerSide | undefined;
+  readonly forcesConflicts: boolean;
   /** Pairs of a flag and its value: `--set a=b`, `--set-string a=b`. */
   readonly set: readonly string[];
 }
@@ -28,7 +33,13 @@ export class OrderError extends Error {
 }
 
 /** Only what is listed here is passed on: some flags of Helm run programs or read files of the host. */
-const plainFlags = new Set(['--create-namespace', '--take-ownership']);
+const serverSides: readonly ServerSide[] = ['true', 'false', 'auto'];
+const plainFlags = new Set([
+  '--create-namespace',
+  '--take-ownership',
+  '--force-conflicts',
+  ...serverSides.map(serverSideFlag),
+]);
 const valueFlags = new Set(['--namespace', '--version', '--set', '--set-string']);
 const namePattern = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const timeoutPattern = /^(\d+(\.\d+)?(h|m|s|ms))+$/;
@@ -64,8 +75,14 @@ export function readOrder(
     passesCredentials: text('AUTH_PASS_CREDENTIALS') === 'true',
     createsNamespace: read.plain.has('--create-namespace'),
     takesOwnership: read.plain.has('--take-ownership'),
+    serverSide: serverSides.find((side) => read.plain.has(serverSideFlag(side))),
+    forcesConflicts: read.plain.has('--force-conflicts'),
     set: read.set,
   };
+}
+
+export function serverSideFlag(side: ServerSide): string {
+  return `--server-side=${side}`;
 }
 
 interface ReadFlags {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { releaseHash, releaseHashLabel, releaseRevisionLabel } from '@sheaf/ports/helm';
+import { applyArguments } from './apply-arguments.ts';
 import { chartArchive, type RunPlaces } from './chart-archive.ts';
 import { clearHooks } from './clear-hooks.ts';
 import { failureNamed } from './failure-words.ts';
@@ -56,13 +57,16 @@ export async function workOnRelease(
         await helm.call(['uninstall', order.name, '--no-hooks', ...common(order)], { phase: 'release' });
         break;
       case 'rollback':
-        await helm.call(['rollback', order.name, ...common(order)], { phase: 'release' });
+        await helm.call(['rollback', order.name, ...common(order), ...(await applyArguments(helm, order))], {
+          phase: 'release',
+        });
         break;
       case 'upgrade': {
         // Nothing is taken away or begun for a chart that cannot be had.
         const archive = await archiveOf();
         onChart(archive);
-        await helm.call(await upgradeArguments(order, places, { archive, revision: facts.revision + 1 }), {
+        const given = await upgradeArguments(order, places, { archive, revision: facts.revision + 1 });
+        await helm.call([...given, ...(await applyArguments(helm, order))], {
           phase: 'release',
         });
         return checkWritten(await readRelease(account, order), helm.program);

@@ -13,11 +13,17 @@ describe('the order of an operation', () => {
         { name: 'more', keys: ['x', 'y'] },
         { name: 'other', keys: ['z'], ignoreUpdates: true },
       ],
+      serverSide: 'auto',
       set: { on: 'true', text: 'a,b', count: 3 },
     });
     const config = {
       metadata: { name: 'web' },
-      spec: { valuesContent: 'c: 3', failurePolicy: 'abort' as const },
+      spec: {
+        valuesContent: 'c: 3',
+        failurePolicy: 'abort' as const,
+        serverSide: 'true' as const,
+        forceConflicts: true,
+      },
     };
     const { spec } = operationJob(factsOf({ chart: full, config }), 'install').spec.template;
     const [helm] = spec.containers;
@@ -27,6 +33,8 @@ describe('the order of an operation', () => {
     );
     assert.deepEqual(helm?.args, [
       'install',
+      '--server-side=true',
+      '--force-conflicts',
       '--version',
       '1.0.0',
       '--set',

@@ -116,7 +116,7 @@ function templateOf(facts: OperationFacts, kind: OperationKind): PodTemplateSpec
           name: 'helm',
           image: spec.jobImage || helmImage,
           imagePullPolicy: 'IfNotPresent',
-          args: [...argumentsOf(facts.chart, kind)],
+          args: [...argumentsOf(facts.chart, facts.config, kind)],
           env: [...variablesOf(facts.chart, facts.config)],
           terminationMessagePolicy: 'FallbackToLogsOnError',
           ...(spec.securityContext && { securityContext: spec.securityContext }),

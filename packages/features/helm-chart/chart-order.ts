@@ -8,15 +8,29 @@ interface Variable {
 }
 
 /** The arguments of an operation, in the words of klipper-helm. */
-export function argumentsOf({ spec = {} }: HelmChart, kind: OperationKind): readonly string[] {
+export function argumentsOf(
+  { spec = {} }: HelmChart,
+  config: HelmChartConfig | undefined,
+  kind: OperationKind,
+): readonly string[] {
   if (kind === 'delete') return ['delete'];
   return [
     'install',
     ...(spec.targetNamespace ? ['--namespace', spec.targetNamespace] : []),
     ...(spec.createNamespace ? ['--create-namespace'] : []),
     ...(spec.takeOwnership ? ['--take-ownership'] : []),
+    ...applyArguments(spec, config),
     ...(spec.version ? ['--version', spec.version] : []),
     ...setArguments(spec.set),
+  ];
+}
+
+function applyArguments(spec: HelmChartSpec, config: HelmChartConfig | undefined): readonly string[] {
+  const serverSide = config?.spec?.serverSide ?? spec.serverSide;
+  const forcesConflicts = config?.spec?.forceConflicts ?? spec.forceConflicts;
+  return [
+    ...(serverSide === undefined ? [] : [`--server-side=${serverSide}`]),
+    ...(forcesConflicts ? ['--force-conflicts'] : []),
   ];
 }
 
