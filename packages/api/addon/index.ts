@@ -19,6 +19,9 @@ export function chartOperation({ metadata }: KubeObject): string {
   return [metadata.uid, metadata.generation, ...(retry === undefined ? [] : [retry])].join('/');
 }
 
+/** Of the name of a chart, and of an add-on, in characters: `helm-install-NAME` is a label of pods, which takes 63. */
+export const longestChartName = 50;
+
 /** On an Addon: YAML, in base64, that is used while it has no values of its own. */
 export const addonDefaultsAnnotation = 'harvesterhci.io/addon-defaults';
 /** On an Addon: it may be deleted. */

@@ -25,7 +25,9 @@ const partPattern = /^blobs\/sha256\/([0-9a-f]{64})$/;
 /** Reads a bundle as it comes, and writes nothing. @throws StatusError BadRequest */
 export async function openBundle(chunks: AsyncIterable<Uint8Array>): Promise<OpenedBundle> {
   const entries = readTar(chunks);
-  const first = await told(() => entries.next());
+  const first = await entries.next().catch((error: unknown) => {
+    throw error instanceof SourceFault ? refused(`it does not begin as one: ${error.message}`, error) : error;
+  });
   if (first.done || first.value.path !== indexName || first.value.kind !== 'file')
     throw refused(`it does not begin with ${indexName}`);
   if (first.value.bytes > indexLimitBytes) throw refused(`${indexName} is too large`);

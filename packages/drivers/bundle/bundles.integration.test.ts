@@ -210,6 +210,10 @@ describe('bundles of a host', { skip: podmanIsMissing ?? false }, () => {
           makeBundle({ ...wish, path: two }, options),
           /is there already; name another file/,
         );
+        await assert.rejects(
+          makeBundle({ ...wish, path: join(directory, 'none', 'bundle') }, options),
+          /there is no directory .*none; make it first/,
+        );
         const absent = {
           ...wish,
           images: [`${registry.address}/test/none:1`],

@@ -46,7 +46,9 @@ export interface MadeBundle {
 /** Makes a bundle: all of it, or nothing and an error. @throws BundleError, HelmError */
 export async function makeBundle(wish: BundleWish, options: BundleMakerOptions): Promise<MadeBundle> {
   if (existsSync(wish.path)) throw new BundleError(`${wish.path} is there already; name another file`);
-  const work = await makeWorkDirectory(dirname(wish.path));
+  const place = dirname(wish.path);
+  if (!existsSync(place)) throw new BundleError(`there is no directory ${place}; make it first`);
+  const work = await makeWorkDirectory(place);
   try {
     const parts = new PartStore(join(work, 'parts'));
     const collected = await collectCharts(wish, { ...options, parts, work });

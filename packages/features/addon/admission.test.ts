@@ -50,6 +50,14 @@ describe('add-ons that are made and deleted', () => {
     assert.equal(await verdict(addon('web'), undefined, { addons: [addon('other')] }), 'allow');
   });
 
+  it('have a name that fits into that of a Job', async () => {
+    assert.match(
+      await verdict(addon('x'.repeat(51)), undefined),
+      /^Invalid: metadata.name: the name of an add-on has at most 50 characters, .* has 51. Give it a shorter name/,
+    );
+    assert.equal(await verdict(addon('x'.repeat(50)), undefined), 'allow');
+  });
+
   it('go only if they are experimental, and some never', async () => {
     const labels = { 'addon.harvesterhci.io/experimental': 'true' };
     assert.match(await verdict(undefined, addon('web')), /^BadRequest: .*cannot be deleted. Disable it/);

@@ -1,5 +1,5 @@
 import { type AdmissionContext, type AdmissionRule, type AdmissionVerdict, allow, deny } from '@sheaf/api';
-import { experimentalLabel } from '@sheaf/api/addon/index';
+import { experimentalLabel, longestChartName } from '@sheaf/api/addon/index';
 import type { Addon } from '@sheaf/api/virtualization/index';
 import { nameReads, nameRules } from './name-rules.ts';
 
@@ -20,6 +20,13 @@ export const addonRule: AdmissionRule = {
 };
 
 function checkNew(addon: Addon, { objects }: AdmissionContext): AdmissionVerdict {
+  const { length } = addon.metadata.name ?? '';
+  if (length > longestChartName)
+    return deny({
+      reason: 'Invalid',
+      message: `metadata.name: the name of an add-on has at most ${longestChartName} characters, for its Job has it in its own; this one has ${length}`,
+      wayOut: 'Give it a shorter name.',
+    });
   const { chart } = addon.spec;
   const other = objects.list(addons).find((each) => (each as Addon).spec.chart === chart);
   if (!other) return allow();

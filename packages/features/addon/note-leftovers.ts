@@ -1,5 +1,5 @@
 import type { KubeObject } from '@sheaf/api';
-import { leftoversAnnotation, leftoversText, readLeftovers } from '@sheaf/api/addon/index';
+import { leftoversAnnotation, leftoversText, longestChartName, readLeftovers } from '@sheaf/api/addon/index';
 import type { Addon, HelmChart } from '@sheaf/api/virtualization/index';
 import { type Client, resources } from '@sheaf/client';
 import type { EventRecorder } from '@sheaf/runtime';
@@ -72,6 +72,8 @@ async function storedReleases(
   { metadata, spec }: HelmChart,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
+  // Made before such names were refused: it has no release, and a label cannot be asked for it.
+  if ((metadata.name ?? '').length > longestChartName) return [];
   const query = {
     namespace: spec?.targetNamespace || (metadata.namespace ?? ''),
     labelSelector: `owner=helm,name=${metadata.name}`,

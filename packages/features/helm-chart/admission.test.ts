@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { StatusError } from '@sheaf/base';
 import { resources } from '@sheaf/client';
 import { serveKinds, startTestServer, TestClock } from '@sheaf/testkit';
-import { endingNamespaceRule } from './admission.ts';
+import { chartNameRule, endingNamespaceRule } from './admission.ts';
 
 it('whoever deletes a namespace is told which charts are not uninstalled with it, and how to see what stays', async () => {
   const clock = new TestClock();
@@ -25,6 +26,30 @@ it('whoever deletes a namespace is told which charts are not uninstalled with it
     assert.match(warning, /the charts log, web are not uninstalled with the namespace/);
     assert.match(warning, /kubectl get clusterroles,\S+ -l app\.kubernetes\.io\/managed-by=Helm/);
     assert.deepEqual(await deletion('empty'), [200, undefined]);
+  } finally {
+    await server.close();
+  }
+});
+
+it('a chart whose Job could not bear its name is refused; one of others is theirs', async () => {
+  const clock = new TestClock();
+  const server = await startTestServer({ clock, extend: (api) => api.addAdmission(chartNameRule) });
+  const { client } = server;
+  try {
+    await serveKinds(client, clock, ['helmcharts.helm.cattle.io']);
+    await client.create(resources.namespaces, { metadata: { name: 'default' } });
+    const make = (name: string, annotations = {}): Promise<unknown> =>
+      client.create(resources.helmCharts, {
+        metadata: { namespace: 'default', name, annotations },
+        spec: { chart: 'web' },
+      });
+    await make('x'.repeat(50));
+    await assert.rejects(make('x'.repeat(51)), (error) => {
+      assert.ok(StatusError.is(error, 'Invalid'));
+      assert.match(error.message, /at most 50 characters, .*; this one has 51. Give it a shorter name/);
+      return true;
+    });
+    await make('x'.repeat(51), { 'helmcharts.helm.cattle.io/unmanaged': 'true' });
   } finally {
     await server.close();
   }

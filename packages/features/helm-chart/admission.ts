@@ -1,7 +1,25 @@
-import { type AdmissionRule, allow } from '@sheaf/api';
+import { type AdmissionRule, allow, deny } from '@sheaf/api';
+import { longestChartName } from '@sheaf/api/addon/index';
+import { isOfOthers } from './chart-names.ts';
 
 const charts = { group: 'helm.cattle.io', resource: 'helmcharts' };
 const wide = 'clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations';
+
+/** No operation could ever begin for a chart whose Job cannot bear its name. */
+export const chartNameRule: AdmissionRule = {
+  name: 'chart-names',
+  targets: [charts],
+  operations: ['CREATE'],
+  validate(object) {
+    const { length } = object?.metadata.name ?? '';
+    if (length <= longestChartName || (object && isOfOthers(object))) return allow();
+    return deny({
+      reason: 'Invalid',
+      message: `metadata.name: the name of a chart has at most ${longestChartName} characters, for its Job has it in its own; this one has ${length}`,
+      wayOut: 'Give it a shorter name.',
+    });
+  },
+};
 
 /** Says what becomes of the charts of a namespace that is deleted: no operation can begin there any more. */
 export const endingNamespaceRule: AdmissionRule = {

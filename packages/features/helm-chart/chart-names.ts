@@ -12,6 +12,12 @@ export const managerName = 'helm-controller';
 /** With it, a chart is nobody's. */
 export const unmanagedAnnotation = 'helmcharts.helm.cattle.io/unmanaged';
 
+/** Somebody else takes care of it, or nobody. */
+export function isOfOthers({ metadata: { annotations = {} } }: HelmChart): boolean {
+  const manager = annotations[managerAnnotation];
+  return unmanagedAnnotation in annotations || (manager !== undefined && manager !== managerName);
+}
+
 export interface ChartNames {
   readonly namespace: string;
   readonly name: string;

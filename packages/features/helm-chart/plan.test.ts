@@ -195,6 +195,11 @@ describe('planChart', () => {
       { chart: going, jobs: [job('delete', factsOf({ chart: going }), 'Failed')] },
       'none BackoffLimitExceeded',
     ],
+    [
+      'deleted, and of a name that no Job can bear',
+      { chart: { ...going, metadata: { ...going.metadata, name: 'x'.repeat(51) } } },
+      'release',
+    ],
     ['deleted with its namespace', { chart: going, isNamespaceEnding: true }, 'release'],
   ];
   for (const [name, facts, word] of cases)

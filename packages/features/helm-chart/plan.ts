@@ -1,16 +1,10 @@
 import type { Waiting } from '@sheaf/api';
-import { chartOperation, operationAnnotation } from '@sheaf/api/addon/index';
+import { chartOperation, longestChartName, operationAnnotation } from '@sheaf/api/addon/index';
 import type { HelmChart } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
 import type { MissingContent } from '@sheaf/ports';
 import { type OperationFacts, operationJob } from './chart-job.ts';
-import {
-  managerAnnotation,
-  managerName,
-  namesOf,
-  removalFinalizer,
-  unmanagedAnnotation,
-} from './chart-names.ts';
+import { isOfOthers, managerAnnotation, managerName, namesOf, removalFinalizer } from './chart-names.ts';
 import { problemOf, referencesOf } from './chart-values.ts';
 import { missingContent } from './missing-content.ts';
 import {
@@ -60,9 +54,8 @@ const none: ChartStep = { action: 'none' };
 /** The next step of a chart. Never are there two operations on a release: the next one begins when nothing of the last one is left. */
 export function planChart(facts: ChartFacts): ChartStep {
   const { chart } = facts;
-  const { annotations = {}, deletionTimestamp } = chart.metadata;
-  const manager = annotations[managerAnnotation];
-  if (unmanagedAnnotation in annotations || (manager !== undefined && manager !== managerName)) return none;
+  const { deletionTimestamp } = chart.metadata;
+  if (isOfOthers(chart)) return none;
   if (deletionTimestamp !== undefined) return planRemoval(facts);
   if (isClaimed(chart)) return planInstall(facts);
   return facts.isNamespaceEnding ? none : { action: 'claim', chart: claimed(chart) };
@@ -153,6 +146,8 @@ function planRemoval(facts: ChartFacts): ChartStep {
     metadata: { ...chart.metadata, finalizers: finalizers.filter((name) => name !== removalFinalizer) },
   };
   if (facts.isNamespaceEnding) return { action: 'release', chart: released, ...leftBehind(chart) };
+  // It was made before such names were refused: nothing could ever be installed for it.
+  if (namesOf(chart).name.length > longestChartName) return { action: 'release', chart: released };
   const step = planOperation(facts, operationJob(facts, 'delete'));
   const job = facts.jobs.find(({ metadata }) => metadata.name === namesOf(chart).deleteJob);
   const isDone = step.action === 'none' && job && isOwnedBy(job, chart) && stateOf(job) === 'succeeded';

@@ -17,6 +17,14 @@ it('what is refused for good needs someone, a webhook passes, and a conflict is 
     nature: 'fault',
     wayOut: 'take away what refuses it: a quota, a policy, a webhook',
   });
+  const wayOutOf = (text: string): string | undefined =>
+    refusedPart(new StatusError({ reason: 'Invalid', message: text }))?.wayOut;
+  assert.match(
+    wayOutOf('Secret "chart-values-web" is invalid: data: Too long: may not be more than 1048576 bytes') ??
+      '',
+    /^shorten its values: /,
+  );
+  assert.equal(wayOutOf('Job.batch "helm-install-web" is invalid: spec: wrong'), 'correct what it names');
   const message = 'failed calling webhook "a.example": connection refused';
   assert.equal(refusedPart(new StatusError({ reason: 'InternalError', message }))?.nature, 'transient');
   assert.equal(refusedPart(new StatusError({ reason: 'Conflict', message: 'it was changed' })), undefined);

@@ -21,5 +21,9 @@ export function refusedPart(error: unknown): Waiting | undefined {
 function wayOutOf(message: string): string {
   if (message.includes('chart-content-') && tooLarge.test(message))
     return 'name the chart by repo and chart instead of chartContent; a bundle brings it without a network: sheaf bundle create FILE --chart ARCHIVE --repo REPO';
-  return 'take away what refuses it: a quota, a policy, a webhook';
+  if (message.includes('chart-values-') && tooLarge.test(message))
+    return 'shorten its values: with those of its HelmChartConfig they may have 1 MiB, as a Secret holds them';
+  return message.includes(' is invalid: ')
+    ? 'correct what it names'
+    : 'take away what refuses it: a quota, a policy, a webhook';
 }
