@@ -56,6 +56,8 @@ export interface WorkloadHost extends BundleHost {
 const lookAgainMs = 30_000;
 const countLimitMs = 5000;
 /** Names are answered on one of these ports of the loopback, for one directory always on the same, if it is free. */
+/** As often as others are noticed who change rules of Services, where nothing else is to be done. */
+const rulesTrustMs = 5000;
 const firstNamePort = 24_000;
 const namePorts = 6000;
 
@@ -120,9 +122,10 @@ function openServices(
 ): WorkloadHost['services'] {
   // The digits that tell the bridges of two directories apart.
   const mark = bridgeName.slice(-10);
-  const { logger } = surroundings;
+  const { clock, logger } = surroundings;
+  const trust = { clock, milliseconds: rulesTrustMs };
   return {
-    proxy: openServiceProxy({ mark, bridgeName, serviceNetwork, logger }),
+    proxy: openServiceProxy({ mark, bridgeName, serviceNetwork, logger, trust }),
     nameServer: openNameServer({
       ...surroundings,
       port: firstNamePort + (Number.parseInt(mark, 16) % namePorts),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ProxiedService } from '@sheaf/ports';
+import { TestClock } from '@sheaf/testkit';
 import { runProgram } from '../qemu/run-program.ts';
 import { serve } from './bench-agent.fixture.ts';
 import { openServiceProxy } from './register.ts';
@@ -121,6 +122,25 @@ describe('rules of Services, when something is wrong', { skip: rulesAreMissing }
       assert.deepEqual(await rulesOf(bench.mark), []);
       await proxy.apply([wish(bench, 1, one.address)], signal);
       assert.deepEqual(warnings, ['rules of Services were changed by somebody else; they are made again']);
+    }));
+
+  it('what was seen is believed for as long as it may be, unless something else is wanted', () =>
+    HostBench.with(async (bench) => {
+      const clock = new TestClock();
+      const proxy = openServiceProxy({ ...bench.options(), trust: { clock, milliseconds: 5000 } });
+      await proxy.probe(signal);
+      const one = await bench.addPod('one');
+      const wanted = [wish(bench, 1, one.address)];
+      await proxy.apply(wanted, signal);
+      await bench.flush();
+      await proxy.apply(wanted, signal);
+      assert.deepEqual(await rulesOf(bench.mark), []);
+      await proxy.apply([...wanted, wish(bench, 2, one.address)], signal);
+      assert.notDeepEqual(await rulesOf(bench.mark), []);
+      await bench.flush();
+      clock.advance(5000);
+      await proxy.apply([...wanted, wish(bench, 2, one.address)], signal);
+      assert.notDeepEqual(await rulesOf(bench.mark), []);
     }));
 });
 

@@ -1,4 +1,4 @@
-import { type Logger, StatusError, toError } from '@sheaf/base';
+import { type Clock, type Logger, StatusError, toError } from '@sheaf/base';
 import { type ChainNames, chainNames } from './chain-names.ts';
 import { orphanedMarks } from './rule-owner.ts';
 import { type RulePrograms, RulesRefused, restoreRules, savedTables } from './rule-programs.ts';
@@ -10,6 +10,20 @@ interface Applied {
   readonly given: string;
   /** How the kernel tells them. */
   readonly seen: string;
+}
+
+/** So long is believed what was seen in the kernel, while nothing else is wanted: others change our rules by mistake alone. */
+export interface RuleTrust {
+  readonly clock: Clock;
+  readonly milliseconds: number;
+}
+
+export interface KernelRulesOptions {
+  readonly chains: ChainNames;
+  readonly logger: Logger;
+  readonly findPrograms: () => RulePrograms | undefined;
+  /** Absent: it is looked at each time. */
+  readonly trust?: RuleTrust;
 }
 
 export const noRules: RuleSet = { jumps: [], rules: [] };
@@ -26,40 +40,43 @@ export class ServiceRefused extends Error {
 
 /** Our rules in the kernel, looked at before each change. */
 export class KernelRules {
-  readonly #chains: ChainNames;
-  readonly #logger: Logger;
-  readonly #findPrograms: () => RulePrograms | undefined;
+  readonly #options: KernelRulesOptions;
   #applied: Applied | undefined;
+  /** Until when, on the monotonic clock, it is believed to be there still. */
+  #trustedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(chains: ChainNames, logger: Logger, findPrograms: () => RulePrograms | undefined) {
-    this.#chains = chains;
-    this.#logger = logger;
-    this.#findPrograms = findPrograms;
+  constructor(options: KernelRulesOptions) {
+    this.#options = options;
   }
 
   /** True if something had to be changed. @throws ServiceRefused, or a StatusError where no rules can be had at all */
   async bring(wanted: RuleSet): Promise<boolean> {
-    const programs = this.#findPrograms();
+    const { chains, findPrograms } = this.#options;
+    const programs = findPrograms();
     if (!programs) throw unavailable('iptables is not installed', 'apt-get install iptables');
-    const saved = await savedTables(programs);
-    const seen = ownPart(saved, this.#chains);
     const given = JSON.stringify(wanted);
-    if (this.#isDone({ given, seen }) || (wanted === noRules && seen === '')) return false;
-    const text = ruleText(wanted, saved, this.#chains);
+    if (this.#isTrusted(given)) return false;
+    const saved = await savedTables(programs);
+    const seen = ownPart(saved, chains);
+    if (this.#isDone({ given, seen })) return false;
     this.#applied = undefined;
+    if (wanted === noRules && seen === '') return false;
+    const text = ruleText(wanted, saved, chains);
     await restoreRules(programs, text.text).catch((error: unknown) => {
       throw explained(error, text.lines);
     });
-    this.#applied = { given, seen: ownPart(await savedTables(programs), this.#chains) };
+    this.#applied = { given, seen: ownPart(await savedTables(programs), chains) };
+    this.#trust();
     return true;
   }
 
   /** Takes away what dead Sheafs of this host have left. */
   async sweep(): Promise<void> {
-    const programs = this.#findPrograms();
+    const { findPrograms, logger } = this.#options;
+    const programs = findPrograms();
     if (!programs) return;
     for (const mark of await orphanedMarks(await savedTables(programs))) {
-      this.#logger.info('rules of a Sheaf that is not there any more are taken away', { mark });
+      logger.info('rules of a Sheaf that is not there any more are taken away', { mark });
       await restoreRules(programs, ruleText(noRules, await savedTables(programs), chainNames(mark)).text);
     }
   }
@@ -67,9 +84,22 @@ export class KernelRules {
   #isDone({ given, seen }: Applied): boolean {
     if (this.#applied?.given !== given) return false;
     const isThere = this.#applied.seen === seen;
-    if (!isThere)
-      this.#logger.warn('rules of Services were changed by somebody else; they are made again', {});
+    if (isThere) this.#trust();
+    else
+      this.#options.logger.warn('rules of Services were changed by somebody else; they are made again', {});
     return isThere;
+  }
+
+  #isTrusted(given: string): boolean {
+    const { trust } = this.#options;
+    return (
+      this.#applied?.given === given && trust !== undefined && trust.clock.monotonic() < this.#trustedUntil
+    );
+  }
+
+  #trust(): void {
+    const { trust } = this.#options;
+    if (trust) this.#trustedUntil = trust.clock.monotonic() + trust.milliseconds;
   }
 }
 

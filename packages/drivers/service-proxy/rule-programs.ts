@@ -25,17 +25,21 @@ export function findRulePrograms(): RulePrograms | undefined {
   return save === undefined || restore === undefined ? undefined : { save, restore };
 }
 
+/** All tables at once: each start of a program holds this process up for some milliseconds. */
 export async function savedTables({ save }: RulePrograms): Promise<SavedTables> {
-  const [nat, filter] = await Promise.all(['nat', 'filter'].map((table) => savedTable(save, table)));
-  return { nat: nat ?? [], filter: filter ?? [] };
+  const { status, output, errors } = await runProgram(save, [], limitMs);
+  if (status !== 0) throw new RulesRefused(`iptables-save: ${errors.trim()}`);
+  return { nat: linesOf(output, 'nat'), filter: linesOf(output, 'filter') };
 }
 
-async function savedTable(save: string, table: string): Promise<readonly string[]> {
-  const { status, output, errors } = await runProgram(save, ['-t', table], limitMs);
-  if (status !== 0) throw new RulesRefused(`iptables-save: ${errors.trim()}`);
+/** From `*nat` to `COMMIT`; a table that nobody has used is not there. */
+function linesOf(output: string, table: string): readonly string[] {
+  const lines = output.split('\n');
+  const begin = lines.indexOf(`*${table}`);
+  if (begin < 0) return [];
   // Counters of packets change all the time.
-  return output
-    .split('\n')
+  return lines
+    .slice(begin, lines.indexOf('COMMIT', begin))
     .filter((line) => /^(:|-A )/.test(line))
     .map((line) => line.replace(/ \[\d+:\d+\]$/, '').trimEnd());
 }

@@ -3,7 +3,7 @@ import type { ProxiedService, ServiceProblem, ServiceProxy, ServiceProxyCapabili
 import { TaskQueue, untilAborted } from '../qemu/task-queue.ts';
 import { isOnLoopback } from './backend-rules.ts';
 import { type ChainNames, chainNames } from './chain-names.ts';
-import { KernelRules, noRules, ServiceRefused, unavailable } from './kernel-rules.ts';
+import { KernelRules, noRules, type RuleTrust, ServiceRefused, unavailable } from './kernel-rules.ts';
 import { PodBridge } from './pod-bridge.ts';
 import { PortClaims } from './port-claims.ts';
 import { nothingProbed, probeRules } from './proxy-probe.ts';
@@ -21,6 +21,8 @@ export interface ServiceProxyOptions {
   /** Such as `10.43.0.0/16`. */
   readonly serviceNetwork: string;
   readonly logger: Logger;
+  /** Absent: the kernel is looked at in each call. */
+  readonly trust?: RuleTrust;
   /** Those of the host, if absent. */
   readonly findPrograms?: () => RulePrograms | undefined;
 }
@@ -46,7 +48,11 @@ export class RuleServiceProxy implements ServiceProxy {
     this.#bridge = new PodBridge(options.bridgeName);
     this.#owner = new RuleOwner(options.mark);
     this.#findPrograms = options.findPrograms ?? findRulePrograms;
-    this.#rules = new KernelRules(this.#chains, options.logger, this.#findPrograms);
+    this.#rules = new KernelRules({
+      ...options,
+      chains: this.#chains,
+      findPrograms: this.#findPrograms,
+    });
   }
 
   capabilities(): ServiceProxyCapabilities {
