@@ -90,3 +90,21 @@ it('a run that was told to end with its Job does not hide the one that failed', 
   assert.equal(reasonOf(pod(ended(143, ''), {})), 'Interrupted');
   assert.equal(reasonOf(pod(ended(65, 'values'), ended(67, 'no route'))), 'ValuesInvalid');
 });
+
+it('names the pod of an operation at work, and the hook that Helm waits for', () => {
+  const running = { ...job, status: {} };
+  const pod = {
+    metadata: { namespace: 'default', name: 'x', ownerReferences: podThatSays('').metadata.ownerReferences },
+    status: { phase: 'Running' },
+  } as unknown as Pod;
+  const told = (hooks: ChartFacts['hooks']): string | undefined => {
+    const facts = { chart, jobs: [running], pods: [pod], hooks } as unknown as ChartFacts;
+    const conditions = planChartStatus(facts, { action: 'none' })?.status?.conditions;
+    return conditions?.find(({ type }) => type === 'Deployed')?.message;
+  };
+  assert.equal(told(undefined), 'in the Pod default/x');
+  assert.equal(
+    told([{ kind: 'Job', name: 'web-migrate' }]),
+    'in the Pod default/x, which waits for its hook Job web-migrate',
+  );
+});

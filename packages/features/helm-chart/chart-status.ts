@@ -9,7 +9,10 @@ import type { ChartFacts, ChartStep } from './plan.ts';
 type ChartCondition = NonNullable<NonNullable<HelmChart['status']>['conditions']>[number];
 
 /** The chart with what is to be seen of it; `undefined` if it says so already. */
-export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartStep): HelmChart | undefined {
+export function planChartStatus(
+  { chart, jobs, pods, hooks = [] }: ChartFacts,
+  step: ChartStep,
+): HelmChart | undefined {
   const { installJob, deleteJob } = namesOf(chart);
   const isRemoved = chart.metadata.deletionTimestamp !== undefined;
   const jobName = isRemoved ? deleteJob : installJob;
@@ -19,7 +22,7 @@ export function planChartStatus({ chart, jobs, pods }: ChartFacts, step: ChartSt
   const claims = [
     ...(isBegun ? [createdClaim(chart, jobName)] : []),
     failedClaim(job, waiting),
-    deployedClaim({ job, waiting, isRemoved, pods, before: deployedBefore(chart) }),
+    deployedClaim({ job, waiting, isRemoved, pods, hooks, before: deployedBefore(chart) }),
   ];
   const old = chart.status ?? {};
   const kept = (old.conditions ?? []).filter(({ type }) => !claims.some((claim) => claim.type === type));
@@ -102,12 +105,13 @@ function failedClaim(job: Job | undefined, waiting: Waiting | undefined): ChartC
 interface DeployedFacts {
   readonly job: Job | undefined;
   readonly pods: readonly Pod[];
+  readonly hooks: NonNullable<ChartFacts['hooks']>;
   readonly waiting: Waiting | undefined;
   readonly isRemoved: boolean;
   readonly before: string;
 }
 
-function deployedClaim({ job, waiting, isRemoved, pods, before }: DeployedFacts): ChartCondition {
+function deployedClaim({ job, waiting, isRemoved, pods, hooks, before }: DeployedFacts): ChartCondition {
   if (waiting) {
     const isOver = job !== undefined && stateOf(job) === 'failed';
     const shown: Waiting = isOver
@@ -123,8 +127,14 @@ function deployedClaim({ job, waiting, isRemoved, pods, before }: DeployedFacts)
     type: 'Deployed',
     status: 'False',
     reason,
-    message: pod ? `in the Pod ${pod.metadata.namespace}/${pod.metadata.name}` : '',
+    message: pod ? workWords(pod, hooks) : '',
   };
+}
+
+/** Where it is at work, and with what if that is known. */
+function workWords({ metadata }: Pod, [hook]: DeployedFacts['hooks']): string {
+  const place = `in the Pod ${metadata.namespace}/${metadata.name}`;
+  return hook ? `${place}, which waits for its hook ${hook.kind} ${hook.name}` : place;
 }
 
 /** What passes by itself may pass sooner. */

@@ -48,7 +48,7 @@ describe('the hooks that Helm waits for', () => {
         {
           ...hook,
           imageWayOut:
-            'see that the image can be pulled, or take it away with helm uninstall web --namespace default --no-hooks',
+            'see that the image can be pulled, or do without this hook: kubectl delete job web-check --namespace default',
         },
       ],
     ],
@@ -77,6 +77,12 @@ describe('what keeps a hook from its end', () => {
       { ...container, state: { waiting: { reason: 'ErrImagePull', message: 'no such host' } } },
     ],
   };
+  const coming: PodStatus = {
+    phase: 'Pending',
+    containerStatuses: [
+      { ...container, state: { waiting: { reason: 'ContainerCreating', message: 'Pulling image "x"' } } },
+    ],
+  };
   const crashed: PodStatus = {
     phase: 'Failed',
     containerStatuses: [{ ...container, state: { terminated: { exitCode: 3, reason: 'Error' } } }],
@@ -90,6 +96,11 @@ describe('what keeps a hook from its end', () => {
       'an image that cannot be pulled',
       pod(pulling),
       'ErrImagePull, its hook Job web-check does not begin: no such host, see that the image can be pulled, or name another one in the values',
+    ],
+    [
+      'an image that is being pulled',
+      pod(coming),
+      'ContainerCreating, its hook Job web-check does not begin: Pulling image "x", ',
     ],
     [
       'no room',

@@ -29,22 +29,20 @@ export function newestRecord(records: readonly KubeObject[]): KubeObject | undef
 /** The hooks that run now, by the record of the release: a Secret or a ConfigMap. What cannot be read names none. */
 export function hooksAtWork(record: KubeObject): readonly HookAtWork[] {
   const { hooks } = releaseOf(record) ?? {};
-  const imageWayOut = imageWayOutOf(record);
   return (Array.isArray(hooks) ? hooks : []).flatMap((hook: JsonValue) => {
     if (!isJsonObject(hook) || !isJsonObject(hook['last_run'])) return [];
     const { kind, name, last_run: run } = hook;
     return run['phase'] === 'Running' && typeof kind === 'string' && typeof name === 'string'
-      ? [{ kind, name, imageWayOut }]
+      ? [{ kind, name, imageWayOut: imageWayOutOf({ kind, name }, record) }]
       : [];
   });
 }
 
-/** Values no longer count for a release that is being taken away. */
-function imageWayOutOf({ metadata }: KubeObject): string {
-  const { status, name } = metadata.labels ?? {};
+/** Values no longer count for a release that is being taken away; Helm goes on when what it waits for has gone. */
+function imageWayOutOf({ kind, name }: Pick<HookAtWork, 'kind' | 'name'>, { metadata }: KubeObject): string {
   const other =
-    status === 'uninstalling'
-      ? `take it away with helm uninstall ${name} --namespace ${metadata.namespace} --no-hooks`
+    metadata.labels?.['status'] === 'uninstalling'
+      ? `do without this hook: kubectl delete ${kind.toLowerCase()} ${name} --namespace ${metadata.namespace}`
       : 'name another one in the values';
   return `see that the image can be pulled, or ${other}`;
 }

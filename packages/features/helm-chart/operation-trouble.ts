@@ -55,17 +55,21 @@ const faults: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
 ]);
 const imageReasons = /Image/;
+/** It may take long, and there is nothing to mend. */
+const pulling = /^Pulling image /;
 
 function startTrouble(pod: Pod, imageWayOut: string): Waiting | undefined {
   const waiting = firstState(pod, ({ waiting: is }) => is?.message !== undefined)?.waiting;
   if (!waiting || waiting.reason === 'CrashLoopBackOff') return undefined;
-  const { reason = 'ContainerWaiting', message = '' } = waiting;
+  const { reason = 'ContainerWaiting', message: text = '' } = waiting;
+  const object = podObject(pod);
+  if (pulling.test(text)) return { reason, text, nature: 'transient', object };
   return {
     reason,
-    text: message,
+    text,
     nature: faults.has(reason) ? 'fault' : 'transient',
     wayOut: imageReasons.test(reason) ? imageWayOut : 'mend what it names',
-    object: podObject(pod),
+    object,
   };
 }
 

@@ -6,6 +6,7 @@ import type { MissingContent } from '@sheaf/ports';
 import { type OperationFacts, operationJob } from './chart-job.ts';
 import { isOfOthers, managerAnnotation, managerName, namesOf, removalFinalizer } from './chart-names.ts';
 import { problemOf, referencesOf } from './chart-values.ts';
+import type { HookAtWork } from './hook-trouble.ts';
 import { missingContent } from './missing-content.ts';
 import {
   isAlive,
@@ -30,6 +31,8 @@ export interface ChartFacts extends OperationFacts {
   readonly missing?: MissingContent | undefined;
   /** Why no pod could be made for its Job, in the words of the server. */
   readonly podRefusal?: string | undefined;
+  /** Those of its release that Helm waits for. */
+  readonly hooks?: readonly Pick<HookAtWork, 'kind' | 'name'>[] | undefined;
   /** What keeps a hook of its release from its end, while Helm waits for that. */
   readonly hookTrouble?: Waiting | undefined;
   /** What somebody has done with its release since its Job has succeeded. */

@@ -1,4 +1,4 @@
-import type { KubeObject, Waiting } from '@sheaf/api';
+import type { KubeObject } from '@sheaf/api';
 import type { HelmChart, HelmChartConfig } from '@sheaf/api/virtualization/index';
 import type { Job, Pod } from '@sheaf/api/workload/index';
 import { StatusError } from '@sheaf/base';
@@ -20,7 +20,7 @@ import { chartNeed } from './chart-need.ts';
 import { ensureParts } from './chart-parts.ts';
 import { planChartStatus } from './chart-status.ts';
 import { referencesOf } from './chart-values.ts';
-import { hooksAtWork, hookTrouble, newestRecord, recordSelector } from './hook-trouble.ts';
+import { type HookAtWork, hooksAtWork, hookTrouble, newestRecord, recordSelector } from './hook-trouble.ts';
 import { isFor, isOfChart, isOwnedBy, isWorking, podsOf, stateOf } from './operation-state.ts';
 import { type ChartFacts, type ChartStep, planChart } from './plan.ts';
 import { refusedPart } from './refused-part.ts';
@@ -143,6 +143,7 @@ async function readFacts(
   const known = await jobs.list(namespace, signal);
   const own = pods.list(namespace);
   const podless = podlessJob(known, { chart, pods: own });
+  const hooks = isAtWork({ chart, pods: own }) ? await findHooks(client, chart, signal) : [];
   return {
     chart,
     config,
@@ -150,9 +151,8 @@ async function readFacts(
     jobs: known,
     pods: own,
     podRefusal: podless && (await refusalOf(client, podless, signal)),
-    hookTrouble: isAtWork({ chart, pods: own })
-      ? await findHookTrouble({ client, pods }, chart, signal)
-      : undefined,
+    hooks,
+    hookTrouble: hookTrouble(hooks, pods.list(namesOf(chart).targetNamespace)),
     isNamespaceEnding: namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined,
   };
 }
@@ -176,18 +176,17 @@ async function refusalOf(client: Client, job: Job, signal: AbortSignal): Promise
 }
 
 /** Helm writes down which hook it waits for, and tells nobody else. */
-async function findHookTrouble(
-  { client, pods }: Pick<ChartParts, 'client' | 'pods'>,
+async function findHooks(
+  client: Client,
   chart: HelmChart,
   signal: AbortSignal,
-): Promise<Waiting | undefined> {
+): Promise<readonly HookAtWork[]> {
   const { name, targetNamespace: namespace } = namesOf(chart);
   const resource = chart.spec?.driver === 'configmap' ? resources.configMaps : resources.secrets;
   const query = { namespace, labelSelector: recordSelector(name), signal };
   const { items } = await client.list(resource, query);
   const record = newestRecord(items);
-  const hooks = record ? hooksAtWork(record) : [];
-  return hooks.length === 0 ? undefined : hookTrouble(hooks, pods.list(namespace));
+  return record ? hooksAtWork(record) : [];
 }
 
 /** That nothing of an earlier operation is left, and the chart is, is the server's to say: a cache may be behind. */
