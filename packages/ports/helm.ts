@@ -175,6 +175,12 @@ export const helmFailures: readonly HelmFailure[] = [
       'leave these fields to whoever has set them, or take them back with forceConflicts in the HelmChartConfig of its name',
   },
   {
+    exitCode: 86,
+    reason: 'NamespaceMissing',
+    nature: 'fault',
+    wayOut: 'make the namespace that it names, or set createNamespace',
+  },
+  {
     exitCode: 143,
     reason: 'Interrupted',
     nature: 'transient',

@@ -32,6 +32,7 @@ const releaseRules: readonly Rule[] = [
     'HookFailed',
   ],
   [/because it is being terminated/i, 'NamespaceTerminating'],
+  [/namespaces "[^"]*" not found/i, 'NamespaceMissing'],
   [/conflict occurred while applying|Apply failed with \d+ conflict/i, 'FieldsOfOthers'],
   [/invalid ownership metadata|cannot be imported into the current release/i, 'ObjectsOfOthers'],
   [
@@ -39,10 +40,7 @@ const releaseRules: readonly Rule[] = [
     'ApiUnreachable',
   ],
   [/timed out waiting|deadline exceeded/i, 'ReleaseTimedOut'],
-  [
-    /forbidden|is invalid|denied the request|no matches for kind|strict decoding|namespaces ".*" not found|violates/i,
-    'ApiRefused',
-  ],
+  [/forbidden|is invalid|denied the request|no matches for kind|strict decoding|violates/i, 'ApiRefused'],
   [
     /schema|execution error|error calling|template:|parse error|unable to (parse|build)|converting YAML|failed parsing|cannot (un)?marshal/i,
     'ValuesInvalid',

@@ -113,6 +113,7 @@ describe('the words of Helm', () => {
       'Unable to continue with install: ConfigMap "web" in namespace "default" exists and cannot be imported into the current release: invalid ownership metadata',
       'ObjectsOfOthers',
     ],
+    ['release', 'create: failed to create: namespaces "nowhere" not found', 'NamespaceMissing'],
     ['release', 'another operation (install/upgrade/rollback) is in progress', 'ReleaseBusy'],
     [
       'release',

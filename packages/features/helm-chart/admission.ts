@@ -1,6 +1,6 @@
 import { type AdmissionRule, allow, deny } from '@sheaf/api';
 import { longestChartName } from '@sheaf/api/addon/index';
-import { isOfOthers } from './chart-names.ts';
+import { isOfOthers, namesOf } from './chart-names.ts';
 
 const charts = { group: 'helm.cattle.io', resource: 'helmcharts' };
 const wide = 'clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations';
@@ -17,6 +17,34 @@ export const chartNameRule: AdmissionRule = {
       reason: 'Invalid',
       message: `metadata.name: the name of a chart has at most ${longestChartName} characters, for its Job has it in its own; this one has ${length}`,
       wayOut: 'Give it a shorter name.',
+    });
+  },
+};
+
+/** Two charts of one release would undo each other's work, and whichever goes first would take the release away from the other. */
+export const chartReleaseRule: AdmissionRule = {
+  name: 'chart-releases',
+  targets: [charts],
+  operations: ['CREATE', 'UPDATE'],
+  reads: [charts],
+  validate(object, old, { objects }) {
+    if (!object || isOfOthers(object)) return allow();
+    const { name, namespace, targetNamespace } = namesOf(object);
+    if (old && namesOf(old).targetNamespace === targetNamespace) return allow();
+    const other = objects
+      .list(charts)
+      .find(
+        (each) =>
+          each.metadata.name === name &&
+          each.metadata.namespace !== namespace &&
+          namesOf(each).targetNamespace === targetNamespace &&
+          !isOfOthers(each),
+      );
+    if (!other) return allow();
+    return deny({
+      reason: 'Invalid',
+      message: `spec.targetNamespace: the release ${name} in the namespace ${targetNamespace} is that of the HelmChart ${other.metadata.namespace}/${name} already`,
+      wayOut: 'Give the chart another name or another targetNamespace, or delete that one first.',
     });
   },
 };

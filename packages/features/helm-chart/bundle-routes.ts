@@ -9,7 +9,7 @@ import {
 } from '@sheaf/api';
 import { badRequest, type JsonObject, toError } from '@sheaf/base';
 import type { BundleNews, Bundles, LoadedBundle } from '@sheaf/ports';
-import { chartNameRule, endingNamespaceRule } from './admission.ts';
+import { chartNameRule, chartReleaseRule, endingNamespaceRule } from './admission.ts';
 
 export interface BundleParts {
   readonly nodeName: string;
@@ -24,8 +24,7 @@ const idPattern = /^[0-9a-f]{16}$/;
 
 /** The bundles of a node: looked at, loaded, removed; and rules about charts. Added while the server is put together. */
 export function extend(api: ApiExtensions, parts: BundleParts): void {
-  api.addAdmission(chartNameRule);
-  api.addAdmission(endingNamespaceRule);
+  for (const rule of [chartNameRule, chartReleaseRule, endingNamespaceRule]) api.addAdmission(rule);
   for (const route of bundleRoutes(parts)) api.addRoute(route);
 }
 
