@@ -52,7 +52,7 @@ export interface ServiceProxyCapabilities {
 /**
  * Makes Services reachable from pods and from this host.
  *
- * `apply` looks at the world first, and is the only thing that has effects: what was made by an earlier life, was left by one that was
+ * `apply` looks at the world first (a driver may believe for some seconds what it has seen), and is the only thing that has effects: what was made by an earlier life, was left by one that was
  * killed, or was taken away by others becomes what is wished, in one step that cuts no connection to a backend that stays. Only
  * what is ours is touched; others on the same host have rules of their own. What was applied outlives this process as long as pods
  * do. Calls reject with a `StatusError` with the way out where nothing can be done at all, and take bounded time.
