@@ -11,6 +11,7 @@ import { guestArchive } from '@sheaf/testkit/containers/index';
 import { runProgram } from '../program.ts';
 import { type SheafProcess, startSheaf } from '../sheaf-process.ts';
 import { findHelm } from '../tools.ts';
+import { removeRemains } from '../workloads/container-remains.ts';
 import { containersAreMissing } from '../workloads/workload-host.ts';
 
 const chartPath = fileURLToPath(new URL('./chart', import.meta.url));
@@ -224,6 +225,8 @@ export class AddonHost {
       return items.length === 0;
     }).catch(() => undefined);
     await this.#sheaf?.stop();
+    // The end of a pod is told before all of its container has gone.
+    await removeRemains(this.directory);
     await rm(this.directory, { recursive: true, force: true });
   }
 }
