@@ -49,6 +49,27 @@ describe('Controller', () => {
       },
     ));
 
+  it('slows down a key that comes back without a rest, and does not starve it', () => {
+    let again = (): void => undefined;
+    return withController(
+      () => {
+        again();
+        return Promise.resolve(done);
+      },
+      async ({ queue }, clock, passes) => {
+        again = () => queue.add('a');
+        again();
+        const counts: number[] = [];
+        for (let rest = 0; rest < 4; rest++) {
+          await allTasks();
+          counts.push(passes());
+          clock.advance(200);
+        }
+        assert.deepEqual(counts, [100, 101, 102, 103]);
+      },
+    );
+  });
+
   it('waits as long as a pass wants, and does not take that for a failure', () =>
     withController(
       (_key, pass) => Promise.resolve(pass === 1 ? waitFor('something', 1000) : done),
