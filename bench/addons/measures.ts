@@ -15,13 +15,17 @@ const pollMs = 10;
 const idleAddons = 10;
 /** What the last operation has left to do is done by then. */
 const restMs = 10_000;
+const betweenMs = 2000;
 
 interface OneOptions {
   readonly results: Results;
   readonly rounds: number;
 }
 
-/** The same chart by hand and as an add-on, in turns; the first round counts for nothing. */
+/**
+ * The same chart by hand and as an add-on, in turns; the first round counts for nothing. What a deed leaves to be done, pods that start
+ * or end, is over before the next one.
+ */
 export async function measureOne(host: AddonHost, { results, rounds }: OneOptions): Promise<void> {
   await host.make(name);
   await host.reaches(name, 'AddonDisabled');
@@ -46,6 +50,7 @@ export async function measureOne(host: AddonHost, { results, rounds }: OneOption
 }
 
 async function elapsed(deed: () => Promise<unknown>): Promise<number> {
+  await pause(betweenMs);
   const begun = performance.now();
   await deed();
   return performance.now() - begun;

@@ -1,16 +1,19 @@
 import type { HelmSession } from './helm-session.ts';
 import { type OperationOrder, serverSideFlag } from './operation-order.ts';
 
-/** How objects are to be applied, as far as this Helm can be told. @throws HelmError */
+/** How the objects of a revision are to be applied, as far as this Helm can be told. @throws HelmError */
 export async function applyArguments(
   helm: HelmSession,
   { serverSide, forcesConflicts }: Pick<OperationOrder, 'serverSide' | 'forcesConflicts'>,
+  revision: number,
 ): Promise<readonly string[]> {
-  if (serverSide === undefined && !forcesConflicts) return [];
+  // A first revision has none before it to go by, and an installation does not know the word.
+  const side = revision === 1 && serverSide === 'auto' ? undefined : serverSide;
+  if (side === undefined && !forcesConflicts) return [];
   const version = await helm.call(['version', '--short'], { phase: 'release', isQuestion: true });
   if (version.startsWith('v3.')) return [];
   return [
-    ...(serverSide === undefined ? [] : [serverSideFlag(serverSide)]),
+    ...(side === undefined ? [] : [serverSideFlag(side)]),
     ...(forcesConflicts ? ['--force-conflicts'] : []),
   ];
 }

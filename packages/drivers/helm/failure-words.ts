@@ -26,7 +26,7 @@ const fetchRules: readonly Rule[] = [
 const releaseRules: readonly Rule[] = [
   diskFull,
   [/sh\.helm\.release\.v1\.\S+ is invalid: [^]*too (long|large)/i, 'ReleaseTooLarge'],
-  [/another operation \(.*\) is in progress/i, 'ReleaseBusy'],
+  [/another operation \(.*\) is in progress|cannot re-?use a name that is still in use/i, 'ReleaseBusy'],
   [
     /(failed (pre|post)-|(pre|post)-[a-z]+ hooks? failed|warning: Hook |\* (job|pod) \S+ failed)/i,
     'HookFailed',

@@ -136,7 +136,7 @@ function printLines(print: (line: string) => void, text: string): void {
   for (const line of text.trimEnd().split('\n')) if (line !== '') print(line);
 }
 
-/** Warnings are in the log. */
+/** Warnings are in the log; that something has failed is told by who repeats them. */
 function lastWords(text: string): string {
   const lines = text
     .trim()
@@ -145,5 +145,5 @@ function lastWords(text: string): string {
   return lines
     .slice(-keptLines)
     .join('\n')
-    .replace(/^Error: /, '');
+    .replace(/^Error: ([A-Z]+ FAILED: )?/, '');
 }

@@ -115,6 +115,8 @@ describe('the words of Helm', () => {
     ],
     ['release', 'create: failed to create: namespaces "nowhere" not found', 'NamespaceMissing'],
     ['release', 'another operation (install/upgrade/rollback) is in progress', 'ReleaseBusy'],
+    ['release', 'cannot re-use a name that is still in use', 'ReleaseBusy'],
+    ['release', 'release name check failed: cannot reuse a name that is still in use', 'ReleaseBusy'],
     [
       'release',
       'Kubernetes cluster unreachable: Get "https://127.0.0.1:1/version": dial tcp 127.0.0.1:1: connect: connection refused',

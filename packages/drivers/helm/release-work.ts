@@ -39,6 +39,7 @@ export async function workOnRelease(
   for (let count = 0; count < mostSteps; count++) {
     const facts = await readRelease(account, order);
     const step = planRelease(order, facts);
+    const revision = facts.revision + 1;
     if (!(await mayTakeOn(helm, { order, chart: facts.foreignChart, archive: archiveOf }))) return;
     if (mayLeaveHooks(step, facts))
       await clearHooks(account, { order, hooks: await readHooks(account, order), print });
@@ -57,18 +58,17 @@ export async function workOnRelease(
         await helm.call(['uninstall', order.name, '--no-hooks', ...common(order)], { phase: 'release' });
         break;
       case 'rollback':
-        await helm.call(['rollback', order.name, ...common(order), ...(await applyArguments(helm, order))], {
-          phase: 'release',
-        });
+        await helm.call(
+          ['rollback', order.name, ...common(order), ...(await applyArguments(helm, order, revision))],
+          { phase: 'release' },
+        );
         break;
       case 'upgrade': {
         // Nothing is taken away or begun for a chart that cannot be had.
         const archive = await archiveOf();
         onChart(archive);
-        const given = await upgradeArguments(order, places, { archive, revision: facts.revision + 1 });
-        await helm.call([...given, ...(await applyArguments(helm, order))], {
-          phase: 'release',
-        });
+        const given = await deployArguments(order, places, { archive, revision });
+        await helm.call([...given, ...(await applyArguments(helm, order, revision))], { phase: 'release' });
         return checkWritten(await readRelease(account, order), helm.program);
       }
     }
@@ -90,7 +90,14 @@ function common({ targetNamespace, timeout }: OperationOrder): readonly string[]
   return ['--namespace', targetNamespace, ...(timeout === undefined ? [] : ['--timeout', timeout])];
 }
 
-async function upgradeArguments(
+/** A first one is installed, as by hand: an upgrade would look for what there is once more. */
+function verbFor(revision: number): readonly string[] {
+  if (revision === 1) return ['install'];
+  // Else values that were taken away would stay.
+  return ['upgrade', '--install', '--reset-values', '--history-max', String(keptRevisions)];
+}
+
+async function deployArguments(
   order: OperationOrder,
   { root }: RunPlaces,
   { archive, revision }: { readonly archive: string; readonly revision: number },
@@ -101,17 +108,12 @@ async function upgradeArguments(
     .filter((file) => file.startsWith('values-') && file.endsWith('.yaml'))
     .toSorted();
   return [
-    'upgrade',
-    '--install',
+    ...verbFor(revision),
     name,
     archive,
     ...common(order),
-    '--history-max',
-    String(keptRevisions),
     '--labels',
     `${releaseHashLabel}=${releaseHash(order.configHash)},${releaseRevisionLabel}=${revision}`,
-    // Else values that were taken away would stay.
-    '--reset-values',
     ...(createsNamespace ? ['--create-namespace'] : []),
     ...(takesOwnership ? ['--take-ownership'] : []),
     ...values.flatMap((file) => ['--values', join(config, file)]),
