@@ -37,6 +37,7 @@ export function openBundleHost({ dataDir, clock, logger, images }: BundleHostOpt
     chartContents: new HostChartContents({
       source,
       charts,
+      work: join(dataDir, 'charts-being-filled'),
       images,
       checks: networkChecks,
       variables: process.env,

@@ -63,9 +63,9 @@ export class ChartCollector {
 
   /** @throws BundleError, HelmError */
   async collect(wish: ChartWish): Promise<CollectedChart> {
-    const { helm, signal } = this.#options;
+    const { helm, work, signal } = this.#options;
     const archive = await this.#archiveOf(wish);
-    const images = await imagesOfChart({ program: helm, archive, need: wish }, signal);
+    const images = await imagesOfChart({ program: helm, archive, need: wish, work }, signal);
     if (wish.content !== '') return { chart: undefined, images, descriptor: undefined };
     const metadata = await this.#metadataOf(archive);
     const { digest, bytes } = await this.#options.parts.copy(archive);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,11 +44,13 @@ describe('what a chart finds on its host', { skip: helm === undefined && 'there 
     putChart(name: Pick<ChartNeed, 'repo' | 'chart' | 'version'>): Promise<string>;
     /** Of somebody who answers. */
     readonly open: string;
+    readonly work: string;
   }
 
   async function withHost(use: (host: Host) => Promise<void>): Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), 'chart-contents-'));
     const charts = join(directory, 'charts');
+    const work = join(directory, 'work');
     const server: Server = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -56,10 +58,11 @@ describe('what a chart finds on its host', { skip: helm === undefined && 'there 
     const address = server.address();
     try {
       await use({
+        work,
         open: `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
         contents: (images, variables = {}) =>
           new HostChartContents({
-            ...{ source, charts, checks: networkChecks, variables },
+            ...{ source, charts, work, checks: networkChecks, variables },
             images: { find: (name) => Promise.resolve(images.includes(name) ? image : undefined) },
           }),
         async putChart(name) {
@@ -131,6 +134,19 @@ describe('what a chart finds on its host', { skip: helm === undefined && 'there 
       assert.deepEqual(await imagesOf(`image: ${closed}/a:1`), [`${closed}/a:1`]);
       await writeFile(path, 'no chart any more');
       assert.equal(await imagesOf(`image: ${closed}/a:1`), undefined);
+    }));
+
+  it('leaves nothing of what is filled, which may be secret, not even what was left by a process that was killed', () =>
+    withHost(async ({ contents, putChart, work }) => {
+      const path = await putChart(need);
+      await mkdir(join(work, 'filling-of-another'), { recursive: true });
+      await writeFile(join(work, 'filling-of-another', 'values-0.yaml'), 'password: secret\n');
+      const asked = contents([]);
+      assert.deepEqual(await readdir(work), []);
+      assert.equal((await asked.missing(need, signal))?.images.length, 2);
+      const content = (await readFile(path)).toString('base64');
+      await asked.missing({ ...need, repo: '', chart: '', version: '', content }, signal);
+      assert.deepEqual(await readdir(work), []);
     }));
 
   it('is left to the operation where templates cannot be filled', () =>

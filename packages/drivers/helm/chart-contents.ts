@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
   ChartContents,
@@ -18,6 +18,8 @@ export interface HostChartContentsOptions {
   readonly source: HelmSource;
   /** Charts of this host. */
   readonly charts: string;
+  /** For this one alone: what is there when it is made was left by one that was killed, and may be secret. */
+  readonly work: string;
   readonly images: Pick<ContainerImages, 'find'>;
   readonly checks: Pick<NetworkChecks, 'tcp'>;
   /** Of the environment: where proxies are. */
@@ -38,6 +40,8 @@ export class HostChartContents implements ChartContents {
 
   constructor(options: HostChartContentsOptions) {
     this.#options = options;
+    rmSync(options.work, { recursive: true, force: true });
+    mkdirSync(options.work, { recursive: true, mode: 0o700 });
   }
 
   async missing(need: ChartNeed, signal: AbortSignal): Promise<MissingContent | undefined> {
@@ -50,7 +54,7 @@ export class HostChartContents implements ChartContents {
   }
 
   async #missingOfContent(need: ChartNeed, signal: AbortSignal): Promise<MissingContent | undefined> {
-    const work = await mkdtemp(join(tmpdir(), 'sheaf-chart-'));
+    const work = await mkdtemp(join(this.#options.work, 'content-'));
     try {
       const archive = join(work, 'chart.tgz');
       await writeFile(archive, Buffer.from(need.content, 'base64'));
@@ -81,12 +85,13 @@ export class HostChartContents implements ChartContents {
 
   /** A chart whose templates cannot be filled tells so in its operation. */
   async #imagesOf(need: ChartNeed, archive: string, signal: AbortSignal): Promise<readonly string[]> {
-    const program = this.#options.source.find();
+    const { source, work } = this.#options;
+    const program = source.find();
     if (program === undefined) return [];
     try {
       const digest = await digestOf(archive, need);
       const known = this.#images.get(digest);
-      const images = known ?? (await imagesOfChart({ program, archive, need }, signal)).ofPods;
+      const images = known ?? (await imagesOfChart({ program, archive, need, work }, signal)).ofPods;
       this.#remember(digest, images);
       return images;
     } catch {

@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChartNeed } from '@sheaf/ports';
 import { helmEnvironment } from './helm-environment.ts';
@@ -12,6 +11,8 @@ export interface RenderOrder {
   /** The chart's file. */
   readonly archive: string;
   readonly need: Pick<ChartNeed, 'name' | 'targetNamespace' | 'values' | 'set'>;
+  /** Where what Helm reads is put for so long; values may be secret. */
+  readonly work: string;
 }
 
 /** Charts ask for a version of Kubernetes; Helm's own word for it would be that of its day. */
@@ -20,8 +21,7 @@ const kubernetesVersion = '1.36.0';
 /** The images that the templates of a chart name, filled as an operation would; no server and no network is asked. @throws HelmError */
 export async function imagesOfChart(order: RenderOrder, signal: AbortSignal): Promise<RenderedImages> {
   const { program, archive, need } = order;
-  // Values may be secret.
-  const work = await mkdtemp(join(tmpdir(), 'sheaf-chart-'));
+  const work = await mkdtemp(join(order.work, 'filling-'));
   try {
     const files: string[] = [];
     for (const [index, text] of need.values.entries()) {
