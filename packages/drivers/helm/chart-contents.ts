@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
   ChartContents,
@@ -41,11 +41,11 @@ export class HostChartContents implements ChartContents {
   constructor(options: HostChartContentsOptions) {
     this.#options = options;
     rmSync(options.work, { recursive: true, force: true });
-    mkdirSync(options.work, { recursive: true, mode: 0o700 });
   }
 
   async missing(need: ChartNeed, signal: AbortSignal): Promise<MissingContent | undefined> {
-    const { charts } = this.#options;
+    const { charts, work } = this.#options;
+    await mkdir(work, { recursive: true, mode: 0o700 });
     if (need.content !== '') return this.#missingOfContent(need, signal);
     const archive = findStoredChart(charts, need);
     if (archive !== undefined) return this.#missingImages(need, archive, signal);

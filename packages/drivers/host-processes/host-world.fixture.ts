@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,8 +14,8 @@ import { systemClock } from '../system/system-clock.ts';
 import type { HostProcessesOptions } from './host-processes.ts';
 import type { HostProgram } from './host-program.ts';
 import { openHostProcesses } from './open-host-processes.ts';
-import { RunFiles, readClaim } from './run-files.ts';
-import { killRun } from './run-processes.ts';
+import { RunFiles } from './run-files.ts';
+import { killRun, send } from './run-processes.ts';
 
 export const hostLacks: ReadonlySet<ContainerLack> = new Set(['images', 'namespaces', 'streams']);
 const guestText = readFileSync(
@@ -109,16 +109,26 @@ export class HostProcessWorld implements ContainersWorld {
     this.#boot = '00000000-0000-4000-8000-000000000000';
   }
 
-  /** Everything that runs for it, watchers first. */
+  /** Everything that runs for it, watchers first: also those that have come too late for a run and are about to see it. */
   async endProcesses(): Promise<void> {
-    for (const id of await this.files.runIds()) {
-      const claim = await readClaim(this.files.run(id));
-      try {
-        if (claim) process.kill(claim.pid, 'SIGKILL');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-      }
+    while (this.#killWatchers() > 0) await pass(5);
+    for (const id of await this.files.runIds())
       while (killRun(this.files.run(id), undefined) > 0) await pass(5);
+  }
+
+  /** They are told their run by its directory. @returns how many there were */
+  #killWatchers(): number {
+    const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && this.#isNamedIn(name));
+    for (const pid of found) send(Number(pid), 'SIGKILL');
+    return found.length;
+  }
+
+  #isNamedIn(pid: string): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${this.root}/`);
+    } catch {
+      // It has ended.
+      return false;
     }
   }
 
