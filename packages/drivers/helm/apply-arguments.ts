@@ -3,7 +3,7 @@ import { type OperationOrder, serverSideFlag } from './operation-order.ts';
 
 /** How the objects of a revision are to be applied, as far as this Helm can be told. @throws HelmError */
 export async function applyArguments(
-  helm: HelmSession,
+  helm: Pick<HelmSession, 'call'>,
   { serverSide, forcesConflicts }: Pick<OperationOrder, 'serverSide' | 'forcesConflicts'>,
   revision: number,
 ): Promise<readonly string[]> {
